@@ -1,0 +1,77 @@
+# Names the everyday commands; "make help" lists them. CMake does the building.
+# Targets that need tools first call scripts/setup, which installs what the machine lacks.
+# Variables: PREFIX and DESTDIR for install; LATHE_SEED and LATHE_CASES reach the random tests.
+PREFIX ?= /usr/local
+JOBS := $(shell nproc)
+SHELL := bash
+.SHELLFLAGS := -o pipefail -c
+CXX_FILES = find $(wildcard src tests bench examples) -name '*.h' -o -name '*.cpp'
+# The thread sanitizer of gcc 12 cannot run where newer kernels put randomised addresses.
+FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
+MAKEFLAGS += --no-print-directory
+
+.DEFAULT_GOAL := build
+.PHONY: build demo test quick bench golden asan tsan format format-check tidy layers install clean \
+  help setup
+
+build: build/release/build.ninja  ## build build/release/lathe (the default)
+	@cmake --build --preset release --target lathe
+
+demo: build  ## build, then show Lathe at work
+	@PATH="$(CURDIR)/build/release:$$PATH" scripts/demo
+
+test: format-check build/release/build.ninja  ## build everything and run every test
+	@cmake --build --preset release --target all benches
+	@ctest --preset release -j$(JOBS)
+
+quick: build/release/build.ninja  ## run the unit, golden and reject tests only
+	@cmake --build --preset release --target all
+	@ctest --preset release -j$(JOBS) -L '^(unit|golden|reject)$$'
+
+bench: build/release/build.ninja  ## run the benchmarks, results in build/bench/*.json
+	@cmake --build --preset release --target benches
+	@scripts/bench
+
+golden: build  ## rewrite the expected outputs of the golden, reject and lessons tests
+	@tests/golden.sh --update build/release/lathe $(wildcard tests/golden/* tests/reject/*)
+	@tests/lessons.sh --update build/release/lathe $(wildcard README.md docs/*.md)
+
+asan tsan: %: build/%/build.ninja  ## run the tests under the address or thread sanitizer
+	@cmake --build --preset $@
+	@LATHE_CASES=$${LATHE_CASES:-20} $(FIXED_ADDRESSES) ctest --preset $@ -j$(JOBS)
+
+format:  ## format the C++ files
+	@scripts/setup --dev
+	@$(CXX_FILES) | xargs -r clang-format -i
+
+format-check: setup  ## fail when a C++ file is not formatted
+	@if ! command -v clang-format >/dev/null; then \
+	  echo "format-check: skipped, clang-format is not installed (scripts/setup --dev)"; \
+	elif ! $(CXX_FILES) | xargs -r clang-format --dry-run --Werror; then \
+	  echo "format-check: failed; run: make format"; exit 1; \
+	fi
+
+tidy: build/tidy/build.ninja  ## run clang-tidy over src
+	@scripts/setup --dev
+	@find src -name '*.cpp' -print0 | xargs -0 -r -n1 -P$(JOBS) clang-tidy -p build/tidy --quiet \
+	  2>&1 | sed '/warnings\? generated\.$$/d'
+
+layers: setup  ## check the include order of src/LAYERS
+	@scripts/check_layers
+
+install: build  ## install bin/lathe under PREFIX (default /usr/local)
+	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+clean:  ## remove build/
+	@rm -rf build
+
+help:  ## list these targets
+	@sed -nE 's/^([a-z -]+):.*##  ?(.*)/\1:\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	  while IFS=: read -r name about; do printf '  make %-14s %s\n' "$$name" "$$about"; done
+
+setup:
+	@scripts/setup
+
+build/%/build.ninja: CMakePresets.json | setup
+	@cmake --preset $* >/dev/null && touch $@
+.PRECIOUS: build/%/build.ninja

@@ -1,0 +1,138 @@
+// lexer.cpp: text to tokens. Interface: lexer.h.
+#include "base/lexer.h"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <limits>
+
+#include "base/error.h"
+
+namespace lathe {
+namespace {
+
+bool starts_name(char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; }
+bool is_digit(char c) { return std::isdigit(static_cast<unsigned char>(c)); }
+bool in_name(char c) { return starts_name(c) || is_digit(c); }
+
+size_t name_length(std::string_view text) {
+  size_t n = 1;
+  while (n < text.size() &&
+         (in_name(text[n]) || (text[n] == '.' && n + 1 < text.size() && in_name(text[n + 1])))) {
+    ++n;
+  }
+  return n;
+}
+
+/// Digits, a fraction and an exponent; nothing else may be glued to them.
+size_t number_length(std::string_view text) {
+  size_t n = 0;
+  auto digits = [&] {
+    while (n < text.size() && is_digit(text[n])) ++n;
+  };
+  digits();
+  if (n + 1 < text.size() && text[n] == '.' && is_digit(text[n + 1])) {
+    ++n;
+    digits();
+  }
+  if (n + 1 < text.size() && (text[n] == 'e' || text[n] == 'E')) {
+    size_t sign = text[n + 1] == '-' || text[n + 1] == '+' ? 1 : 0;
+    if (n + 1 + sign < text.size() && is_digit(text[n + 1 + sign])) {
+      n += 1 + sign;
+      digits();
+    }
+  }
+  return n;
+}
+
+constexpr std::string_view long_symbols[] = {"->", "\u2192", "<=", ">=", "+=", "=="};
+
+size_t symbol_length(std::string_view text) {
+  for (std::string_view symbol : long_symbols) {
+    if (text.substr(0, symbol.size()) == symbol) return symbol.size();
+  }
+  return 1;
+}
+
+}  // namespace
+
+Lexer::Lexer(std::string source, std::string_view text) : source_(std::move(source)) {
+  size_t line = 1, line_start = 0, at = 0;
+  auto add = [&](Token::Kind kind, size_t length) {
+    tokens_.push_back({kind, std::string(text.substr(at, length)), line, at - line_start + 1});
+    at += length;
+  };
+  while (at < text.size()) {
+    char c = text[at];
+    if (c == '\n') {
+      ++line;
+      line_start = ++at;
+    } else if (c == '#') {
+      while (at < text.size() && text[at] != '\n') ++at;
+    } else if (std::isspace(static_cast<unsigned char>(c))) {
+      ++at;
+    } else if (starts_name(c)) {
+      add(Token::Kind::name, name_length(text.substr(at)));
+    } else if (is_digit(c)) {
+      add(Token::Kind::number, number_length(text.substr(at)));
+    } else {
+      add(Token::Kind::symbol, symbol_length(text.substr(at)));
+    }
+  }
+  tokens_.push_back({Token::Kind::end, "the end", line, at - line_start + 1});
+}
+
+bool Lexer::sees(std::string_view text) const { return !at_end() && peek().text == text; }
+
+bool Lexer::accept(std::string_view text) {
+  if (!sees(text)) return false;
+  take();
+  return true;
+}
+
+void Lexer::expect(std::string_view text) {
+  if (!accept(text)) fail_here(fmt::format("expected '{}', found '{}'", text, peek().text));
+}
+
+std::string Lexer::expect_name(std::string_view what) {
+  if (peek().kind != Token::Kind::name) {
+    fail_here(fmt::format("expected {}, found '{}'", what, peek().text));
+  }
+  return take().text;
+}
+
+long Lexer::expect_integer(std::string_view what) {
+  const std::string& text = peek().text;
+  long value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  bool whole = error == std::errc() && end == text.data() + text.size();
+  if (peek().kind != Token::Kind::number || !whole) {
+    fail_here(fmt::format("expected {}, found '{}'", what, text));
+  }
+  take();
+  return value;
+}
+
+double Lexer::expect_number(std::string_view what) {
+  bool negative = accept("-");
+  double value = 0;
+  if (accept("inf")) {
+    value = std::numeric_limits<double>::infinity();
+  } else {
+    const std::string& text = peek().text;
+    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    bool whole = error == std::errc() && end == text.data() + text.size();
+    if (peek().kind != Token::Kind::number || !whole) {
+      fail_here(fmt::format("expected {}, found '{}'", what, text));
+    }
+    take();
+  }
+  return negative ? -value : value;
+}
+
+void Lexer::fail_here(const std::string& message) const {
+  const Token& token = peek();
+  throw UserError(fmt::format("{}:{}:{}: {}", source_, token.line, token.column, message));
+}
+
+}  // namespace lathe

@@ -1,0 +1,50 @@
+// Splits text into tokens and reads them one by one; errors name source, line and column. Shared by
+// every text form: nests, recipes, operators.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace lathe {
+
+struct Token {
+  enum class Kind { name, number, symbol, end };
+  Kind kind;
+  std::string text;
+  size_t line, column;  ///< from 1
+};
+
+/// Reads "text". Names are letters, digits, '_' and inner dots ("co.o"); '#' starts a comment.
+class Lexer {
+ public:
+  Lexer(std::string source, std::string_view text);
+
+  const Token& peek() const { return tokens_[next_]; }
+  Token take() { return tokens_[next_ + 1 < tokens_.size() ? next_++ : next_]; }
+  bool at_end() const { return peek().kind == Token::Kind::end; }
+
+  /// Is the next token this symbol or name? The second form takes it if so.
+  bool sees(std::string_view text) const;
+  bool accept(std::string_view text);
+
+  /// Takes the next token, which must be what is asked for.
+  void expect(std::string_view text);
+  std::string expect_name(std::string_view what);
+  long expect_integer(std::string_view what);
+  double expect_number(std::string_view what);
+
+  /// Returns the place of the next token, and goes back to such a place.
+  size_t position() const { return next_; }
+  void seek(size_t position) { next_ = position; }
+
+  /// Throws a UserError at the next token.
+  [[noreturn]] void fail_here(const std::string& message) const;
+
+ private:
+  std::string source_;
+  std::vector<Token> tokens_;
+  size_t next_ = 0;
+};
+
+}  // namespace lathe

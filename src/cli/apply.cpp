@@ -1,0 +1,75 @@
+// apply.cpp: "lathe apply NEST RECIPE": the verdict of every step, the loops and the cost before
+// and after, and what the result means.
+#include "cli/verb_nest.h"
+#include "nest/canonical.h"
+
+namespace lathe::cli {
+namespace {
+
+struct Options {
+  NestArguments arguments;
+  bool json = false;
+};
+
+void print_steps(const std::vector<Judged>& steps) {
+  for (size_t i = 0; i < steps.size(); ++i) {
+    fmt::print("{:>3}  {}\n", i + 1, print(steps[i].step));
+    fmt::print("{}", print_verdict(steps[i].verdict, 5));
+  }
+  if (!steps.empty()) fmt::print("\n");
+}
+
+void print_loops(const char* when, const Nest& nest) {
+  for (size_t s : sequence(nest.order)) {
+    std::string head = fmt::format("{:<8}{}: ", when, nest.statements()[s].name);
+    fmt::print("{}{}\n", head, wrapped(print_loops_line(nest.order[s]), 10, head.size()));
+    when = "";
+  }
+}
+
+nlohmann::json report(const Nest& nest, const Recipe& recipe, const std::vector<Judged>& steps,
+                      const Nest& result) {
+  nlohmann::json judged = nlohmann::json::array();
+  for (const Judged& step : steps) {
+    judged.push_back({{"step", print(step.step)}, {"verdict", to_json(step.verdict)}});
+  }
+  return {{"recipe", to_json(recipe)},
+          {"steps", judged},
+          {"before", to_json(nest)},
+          {"after", to_json(result)},
+          {"means", meaning_name(nest, result)}};
+}
+
+int run(const Options& options) {
+  Context context;
+  Nest nest = load_nest(context, options.arguments.nest);
+  Recipe recipe = load_recipe(options.arguments.recipe);
+  std::vector<Judged> steps = try_recipe(nest, recipe);
+  const Nest& result = steps.empty() ? nest : steps.back().nest;
+  bool accepted = steps.empty() || steps.back().verdict.accepted();
+  if (options.json) {
+    fmt::print("{}\n", report(nest, recipe, steps, result).dump(2));
+    return accepted ? 0 : 1;
+  }
+  print_steps(steps);
+  print_loops("before", nest);
+  print_loops("after", result);
+  fmt::print("means   {}\n\n{}", meaning_name(nest, result), print_costs(cost(nest), cost(result)));
+  if (!accepted) {
+    fmt::print("\nStep {} was refused; what is shown after is without it.\n", steps.size());
+  }
+  return accepted ? 0 : 1;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_nest_arguments(app, options->arguments);
+  app.add_flag("--json", options->json, "print JSON, for machines");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb apply() { return {"apply", "apply a recipe to a nest: verdicts, loops, cost", prepare}; }
+
+}  // namespace lathe::cli

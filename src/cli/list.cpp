@@ -1,0 +1,88 @@
+// list.cpp: "lathe list transforms|ops|judges|candidates": what there is.
+#include <map>
+
+#include "base/error.h"
+#include "cli/verb_nest.h"
+
+namespace lathe::cli {
+namespace {
+
+struct Row {
+  std::string name, kind, text;
+};
+
+std::vector<Row> transform_rows() {
+  std::vector<Row> rows;
+  for (const Transform& t : transforms::all()) {
+    const char* kind = t.kind == Transform::Kind::program ? "program" : "neural";
+    rows.push_back({signature(t), kind, t.rewrite});
+  }
+  return rows;
+}
+
+std::vector<Row> op_rows() {
+  std::vector<Row> rows;
+  for (const Op& op : ops::all()) {
+    std::string params;
+    for (const Param& p : op.params) {
+      params += params.empty() ? "" : ", ";
+      params += p.otherwise ? fmt::format("{}={}", p.name, *p.otherwise) : p.name;
+    }
+    rows.push_back({fmt::format("{}({})", op.name, params), "", op.summary});
+  }
+  return rows;
+}
+
+std::vector<Row> judge_rows() {
+  std::vector<Row> rows;
+  for (const Judge& judge : legality::all()) {
+    const char* kind = judge.judges == Transform::Kind::program ? "program" : "neural";
+    rows.push_back({judge.name, kind, judge.summary});
+  }
+  return rows;
+}
+
+const std::map<std::string, std::vector<Row> (*)()> lists = {
+    {"judges", judge_rows}, {"ops", op_rows}, {"transforms", transform_rows}};
+
+void print_rows(const std::vector<Row>& rows) {
+  for (const Row& row : rows) {
+    fmt::print("{}", wrapped(row.name, 6, 0));
+    if (!row.kind.empty()) fmt::print("  [{}]", row.kind);
+    fmt::print("\n    {}\n", wrapped(row.text, 4, 4));
+  }
+}
+
+struct Options {
+  std::string what;
+  bool json = false;
+};
+
+int run(const Options& options) {
+  std::vector<Row> rows = lists.at(options.what)();
+  if (!options.json) {
+    print_rows(rows);
+    return 0;
+  }
+  nlohmann::json json = nlohmann::json::array();
+  for (const Row& row : rows) {
+    json.push_back({{"name", row.name}, {"kind", row.kind}, {"text", row.text}});
+  }
+  fmt::print("{}\n", json.dump(2));
+  return 0;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  std::vector<std::string> names;
+  for (const auto& [name, rows] : lists) names.push_back(name);
+  app.add_option("WHAT", options->what, "what to list")->required()->check(CLI::IsMember(names));
+  app.add_flag("--json", options->json, "print JSON, for machines");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb list() { return {"list", "list transforms, operators or judges", prepare}; }
+
+}  // namespace lathe::cli

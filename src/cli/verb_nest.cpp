@@ -1,0 +1,131 @@
+// verb_nest.cpp: what the verbs about one nest share. Interface: verb_nest.h.
+#include "cli/verb_nest.h"
+
+#include <fmt/ranges.h>
+
+#include <fstream>
+
+#include "base/error.h"
+#include "nest/canonical.h"
+#include "nest/text.h"
+
+namespace lathe {
+namespace {
+
+constexpr size_t columns = 80;
+
+std::string print_ratio(long before, long after) {
+  if (before == 0) return "";
+  return fmt::format("{:.3f}", static_cast<double>(after) / static_cast<double>(before));
+}
+
+}  // namespace
+
+void add_nest_arguments(CLI::App& app, NestArguments& arguments) {
+  app.add_option("NEST", arguments.nest, "an operator, like conv(co=64, ...), or a .nest file")
+      ->required();
+  app.add_option("RECIPE", arguments.recipe,
+                 "steps, like 'split(co, 16) -> group(2)', or a .json recipe");
+}
+
+Recipe load_recipe(const std::string& text) {
+  if (!text.ends_with(".json")) return parse_recipe(text);
+  std::ifstream file(text);
+  if (!file) fail("cannot read recipe '{}'", text);
+  try {
+    return recipe_from_json(nlohmann::json::parse(file));
+  } catch (const nlohmann::json::exception& error) {
+    fail("{}: not JSON: {}", text, error.what());
+  }
+}
+
+std::string print_count(long n) {
+  std::string digits = fmt::format("{}", n), out;
+  for (size_t i = 0; i < digits.size(); ++i) {
+    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
+    out += digits[i];
+  }
+  return out;
+}
+
+std::string print_loops_line(const Order& order) {
+  std::string out;
+  for (const Loop& loop : order.loops) {
+    out += fmt::format("{}{} {}", out.empty() ? "" : ", ", loop.name, loop.extent);
+    if (loop.mark != Mark::serial) out += fmt::format(" {}", name_of(loop.mark));
+  }
+  return out;
+}
+
+std::string print_costs(const Cost& before, const Cost& after) {
+  std::string out = fmt::format("{:<12}{:>16}{:>16}{:>9}\n", "cost", "before", "after", "ratio");
+  auto row = [&](const char* name, long b, long a) {
+    out += fmt::format("{:<12}{:>16}{:>16}{:>9}\n", name, print_count(b), print_count(a),
+                       print_ratio(b, a));
+  };
+  row("instances", before.instances, after.instances);
+  row("MACs", before.macs, after.macs);
+  row("weights", before.weights, after.weights);
+  row("bytes", before.bytes, after.bytes);
+  return out;
+}
+
+std::string wrapped(const std::string& text, size_t indent, size_t first_indent) {
+  std::string out;
+  size_t column = first_indent;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find(' ', at), text.size());
+    std::string word = text.substr(at, end - at);
+    if (column > indent && column + 1 + word.size() > columns) {
+      out += "\n" + std::string(indent, ' ');
+      column = indent;
+    } else if (at > 0) {
+      out += ' ';
+      ++column;
+    }
+    out += word;
+    column += word.size();
+    at = end + 1;
+  }
+  return out;
+}
+
+std::string print_verdict(const Verdict& verdict, size_t indent) {
+  std::string margin(indent, ' ');
+  std::string out = fmt::format("{}{}", margin, name_of(verdict.kind));
+  if (!verdict.reason.empty()) {
+    out += ": " + wrapped(verdict.reason, indent + 2, out.size() + 2);
+  }
+  out += "\n";
+  if (!verdict.evidence.empty()) {
+    out += fmt::format("{}  {}\n", margin, wrapped(verdict.evidence, indent + 4, indent + 2));
+  }
+  return out;
+}
+
+nlohmann::json to_json(const Cost& cost) {
+  return {{"instances", cost.instances},
+          {"macs", cost.macs},
+          {"weights", cost.weights},
+          {"bytes", cost.bytes}};
+}
+
+nlohmann::json to_json(const Nest& nest) {
+  nlohmann::json statements = nlohmann::json::array();
+  for (size_t s : sequence(nest.order)) {
+    nlohmann::json loops = nlohmann::json::array();
+    for (const Loop& loop : nest.order[s].loops) {
+      loops.push_back({{"name", loop.name}, {"extent", loop.extent}, {"mark", name_of(loop.mark)}});
+    }
+    statements.push_back({{"statement", nest.statements()[s].name}, {"loops", loops}});
+  }
+  return {{"text", print(nest)}, {"statements", statements}, {"cost", to_json(cost(nest))}};
+}
+
+nlohmann::json to_json(const Verdict& verdict) {
+  nlohmann::json json = {{"kind", name_of(verdict.kind)}, {"reason", verdict.reason}};
+  if (!verdict.evidence.empty()) json["evidence"] = verdict.evidence;
+  return json;
+}
+
+}  // namespace lathe

@@ -1,0 +1,44 @@
+// What the verbs about one nest share: its arguments, and printing costs and verdicts.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "cli/verb.h"
+#include "legality/legality.h"
+#include "nest/footprint.h"
+#include "ops/op.h"
+
+namespace lathe {
+
+/// NEST and RECIPE as they were typed.
+struct NestArguments {
+  std::string nest;
+  std::string recipe;
+};
+
+/// Declares NEST and RECIPE on "app".
+void add_nest_arguments(CLI::App& app, NestArguments& arguments);
+
+/// Reads a recipe: text, or the path of a .json file.
+Recipe load_recipe(const std::string& text);
+
+/// Prints a number with thousands separated: 115,605,504.
+std::string print_count(long n);
+
+/// Prints one statement's loops: "co 64, ci 32, ...".
+std::string print_loops_line(const Order& order);
+
+/// Prints the costs of two nests as a table, with their ratio.
+std::string print_costs(const Cost& before, const Cost& after);
+
+/// Prints a verdict, wrapped and indented: "exact    reason".
+std::string print_verdict(const Verdict& verdict, size_t indent);
+
+nlohmann::json to_json(const Cost& cost);
+nlohmann::json to_json(const Nest& nest);
+nlohmann::json to_json(const Verdict& verdict);
+
+/// Breaks "text" at spaces into lines of at most 80 columns, all but the first indented.
+std::string wrapped(const std::string& text, size_t indent, size_t first_indent);
+
+}  // namespace lathe

@@ -1,0 +1,69 @@
+// Dependences: which instances touch the same element, so that their order matters.
+//
+//   for i < 9:  A[i + 1] = A[i]      flow  S[i] -> S[i + 1],  0 <= i < 8
+//
+// Updates of one element by "+=" or "max=" commute with each other: such a pair is a reduction. It
+// may run in either order (a floating-point sum is re-associated then), but not at the same time.
+#pragma once
+
+#include "nest/nest.h"
+
+namespace lathe {
+
+struct Dependence {
+  enum class Kind {
+    flow,       ///< the source writes what the sink reads
+    anti,       ///< the source reads what the sink overwrites
+    output,     ///< both write
+    reduction,  ///< both update, in either order
+  };
+  Kind kind;
+  size_t tensor;
+  size_t source, sink;  ///< statements
+  /// The pairs of instances: each element of "pairs" is one, and the functions tell which. Where
+  /// the sink determines the source, "pairs" are simply the sinks.
+  isl::set pairs;
+  isl::multi_aff source_at, sink_at;
+};
+
+/// Names a kind: "flow", "anti", "output", "reduction".
+const char* name_of(Dependence::Kind kind);
+
+/// Finds all dependences of statements that run in "order".
+std::vector<Dependence> find_dependences(const std::vector<Statement>& statements,
+                                         const std::vector<Order>& order);
+
+/// A pair of instances that an order does not keep apart as it must.
+struct Violation {
+  enum class How {
+    reversed,    ///< the sink would run first
+    concurrent,  ///< both would run at the same time
+  };
+  How how;
+  Dependence dependence;
+  std::optional<std::string> loop;  ///< the loop that does it; none: the sequence of statements
+  Mark mark;                        ///< of that loop
+  std::vector<long> source, sink;   ///< instances
+};
+
+/// What judging an order found out.
+struct Judgement {
+  std::optional<Violation> violation;
+  std::vector<std::string> lane_sums;  ///< vector loops whose lanes update the same element
+};
+
+/// Judges the order of "nest" against its dependences: every source must run before its sink, and
+/// not at the same time as it. Lanes that update the same element are no violation: their sum (or
+/// maximum) is well defined, and taking it at the end only re-associates it. Threads that do so are
+/// one: nothing in a nest says that each has an accumulator of its own.
+Judgement judge_order(const Nest& nest);
+
+/// Says in one line each what is violated and by which pair of instances.
+std::string explain(const Violation& violation, const Nest& nest);
+std::string witness(const Violation& violation, const Nest& nest);
+
+/// By how many iterations of loop "depth", which both statements share, does the sink follow the
+/// source? A function of the pair.
+isl::aff distance(const Dependence& dependence, const std::vector<Order>& order, size_t depth);
+
+}  // namespace lathe

@@ -1,0 +1,77 @@
+// directions.cpp: canonical boxes. Interface: directions.h.
+#include "nest/directions.h"
+
+#include <algorithm>
+
+namespace lathe {
+namespace {
+
+std::vector<long> scaled(std::vector<long> v, long factor) {
+  for (long& x : v) x *= factor;
+  return v;
+}
+
+/// Merges directions that are the digits of one: 16 steps of v and then 4 of 16*v are 64 of v.
+void merge_digits(std::vector<Direction>& directions) {
+  for (bool merged = true; merged;) {
+    merged = false;
+    for (size_t i = 0; i < directions.size() && !merged; ++i) {
+      for (size_t j = 0; j < directions.size() && !merged; ++j) {
+        if (i == j) continue;
+        if (directions[j].vector != scaled(directions[i].vector, directions[i].extent)) continue;
+        directions[i].extent *= directions[j].extent;
+        directions.erase(directions.begin() + static_cast<long>(j));
+        merged = true;
+      }
+    }
+  }
+  std::sort(directions.begin(), directions.end());
+}
+
+}  // namespace
+
+std::optional<Parallelepiped> image_of_box(const isl::set& set, const isl::multi_aff& function) {
+  auto box_sides = poly::sides(set);
+  if (!box_sides) return std::nullopt;
+  Parallelepiped result;
+  std::vector<Direction> directions(box_sides->size());
+  for (size_t i = 0; i < box_sides->size(); ++i) directions[i].extent = (*box_sides)[i].size();
+  for (const isl::aff& part : poly::parts(function)) {
+    poly::Affine row = poly::take_apart(part);
+    if (!row.is_linear()) return std::nullopt;
+    long corner = row.constant;
+    for (size_t i = 0; i < directions.size(); ++i) {
+      directions[i].vector.push_back(row.coefficients[i]);
+      corner += row.coefficients[i] * (*box_sides)[i].lower;
+    }
+    result.corner.push_back(corner);
+  }
+  std::erase_if(directions, [](const Direction& d) { return d.extent == 1; });
+  merge_digits(directions);
+  result.directions = std::move(directions);
+  return result;
+}
+
+std::optional<Parallelepiped> joined(const Parallelepiped& a, const Parallelepiped& b) {
+  std::vector<long> shift(a.corner.size());
+  for (size_t i = 0; i < shift.size(); ++i) shift[i] = b.corner[i] - a.corner[i];
+  for (size_t d = 0; d < a.directions.size(); ++d) {
+    Parallelepiped rest_a = a, rest_b = b;
+    const Direction along = a.directions[d];
+    if (shift != scaled(along.vector, along.extent)) continue;
+    auto same = std::find_if(b.directions.begin(), b.directions.end(),
+                             [&](const Direction& x) { return x.vector == along.vector; });
+    long extent = same == b.directions.end() ? 1 : same->extent;
+    rest_a.directions.erase(rest_a.directions.begin() + static_cast<long>(d));
+    if (same != b.directions.end()) {
+      rest_b.directions.erase(rest_b.directions.begin() + (same - b.directions.begin()));
+    }
+    if (rest_a.directions != rest_b.directions) continue;
+    rest_a.directions.push_back({along.vector, along.extent + extent});
+    merge_digits(rest_a.directions);
+    return rest_a;
+  }
+  return std::nullopt;
+}
+
+}  // namespace lathe

@@ -1,0 +1,35 @@
+// Boxes of instances in canonical form: a corner and directions. Used by canonical.cpp and
+// name.cpp.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "nest/nest.h"
+
+namespace lathe {
+
+/// extent steps along "vector".
+struct Direction {
+  std::vector<long> vector;
+  long extent;
+  friend bool operator==(const Direction&, const Direction&) = default;
+  friend auto operator<=>(const Direction&, const Direction&) = default;
+};
+
+/// The points  corner + sum k[d] * directions[d].vector,  0 <= k[d] < directions[d].extent.
+struct Parallelepiped {
+  std::vector<long> corner;
+  std::vector<Direction> directions;
+  friend bool operator==(const Parallelepiped&, const Parallelepiped&) = default;
+  friend auto operator<=>(const Parallelepiped&, const Parallelepiped&) = default;
+};
+
+/// Returns the image of a box under a linear function, in canonical form; nothing if the set is no
+/// box or the function not linear.
+std::optional<Parallelepiped> image_of_box(const isl::set& set, const isl::multi_aff& function);
+
+/// Joins two neighbours that differ by a shift along one direction, if they are such.
+std::optional<Parallelepiped> joined(const Parallelepiped& a, const Parallelepiped& b);
+
+}  // namespace lathe

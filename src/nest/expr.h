@@ -1,0 +1,51 @@
+// The value that a statement computes from its reads: a small expression tree.
+//
+//   W * I        max(X, 0)        (X - mean) * scale + shift
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+namespace lathe {
+
+/// One node: a number, the i-th read of the statement, or a function of other expressions.
+struct Expr {
+  enum class Op { number, read, neg, add, sub, mul, div, max, min, abs, sqrt, exp, log, tanh, erf };
+  Op op = Op::number;
+  double number = 0;
+  size_t read = 0;
+  std::vector<Expr> args;
+
+  friend bool operator==(const Expr&, const Expr&) = default;
+};
+
+/// Builds expressions.
+Expr number(double value);
+Expr read(size_t index);
+Expr call(Expr::Op op, std::vector<Expr> args);
+
+/// What is known of a function: its name in text, how many arguments it takes, and whether it is
+/// written between them.
+struct Function {
+  Expr::Op op;
+  std::string_view name;
+  size_t arity;
+  bool infix;
+  bool integral;  ///< does it map integers to integers?
+};
+
+/// Returns all functions that an expression may call.
+const std::vector<Function>& functions();
+
+/// Returns what is known of "op", which is neither a number nor a read.
+const Function& function_of(Expr::Op op);
+
+/// Returns the value of one function.
+double evaluate(Expr::Op op, const double* args);
+long evaluate(Expr::Op op, const long* args);
+
+/// Is the expression a product of reads (and numbers)? Then it can be differentiated by exchanging
+/// the roles of its accesses.
+bool is_product(const Expr& expr);
+
+}  // namespace lathe

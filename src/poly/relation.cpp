@@ -1,0 +1,194 @@
+// relation.cpp: bounds, samples and constraints of integer sets. Interface: relation.h; counting
+// is in count.cpp.
+#include "poly/relation.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/error.h"
+
+namespace lathe::poly {
+namespace {
+
+constexpr long unbounded = std::numeric_limits<long>::max();
+
+long to_long(isl_val* owned) {
+  isl::val value = isl::manage(owned);
+  check(isl_val_is_int(value.get()) == isl_bool_true, "a bound of a bounded set is an integer");
+  return isl_val_get_num_si(value.get());
+}
+
+long ceil_divide(long a, long b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
+long floor_divide(long a, long b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
+
+/// Narrows "sides" by  c*x[i] + k >= 0  (or = 0). False if the constraint couples coordinates.
+bool narrow(const Constraint& constraint, std::vector<Interval>& sides) {
+  const Affine& e = constraint.expression;
+  if (!e.floors.empty()) return false;
+  size_t at = e.coefficients.size();
+  for (size_t i = 0; i < e.coefficients.size(); ++i) {
+    if (e.coefficients[i] == 0) continue;
+    if (at != e.coefficients.size()) return false;
+    at = i;
+  }
+  if (at == e.coefficients.size()) return false;
+  long c = e.coefficients[at], k = e.constant;
+  if (constraint.equality) {
+    if (k % c != 0) return false;
+    sides[at].lower = std::max(sides[at].lower, -k / c);
+    sides[at].upper = std::min(sides[at].upper, -k / c);
+  } else if (c > 0) {
+    sides[at].lower = std::max(sides[at].lower, ceil_divide(-k, c));
+  } else {
+    sides[at].upper = std::min(sides[at].upper, floor_divide(k, -c));
+  }
+  return true;
+}
+
+/// Returns the range of a linear function on a box.
+Interval range_on_box(const Affine& linear, const std::vector<Interval>& box_sides) {
+  Interval result{linear.constant, linear.constant};
+  for (size_t i = 0; i < box_sides.size(); ++i) {
+    long c = linear.coefficients[i];
+    result.lower += c * (c > 0 ? box_sides[i].lower : box_sides[i].upper);
+    result.upper += c * (c > 0 ? box_sides[i].upper : box_sides[i].lower);
+  }
+  return result;
+}
+
+/// Builds the function again, replacing floors that are constant on the box.
+isl::aff rebuilt(const Affine& a, const isl::space& space, const std::vector<Interval>& hull) {
+  isl::aff sum = constant(space, a.constant);
+  for (size_t i = 0; i < a.coefficients.size(); ++i) {
+    if (a.coefficients[i] != 0) sum = sum.add(coordinate(space, i).scale(a.coefficients[i]));
+  }
+  for (const Affine::Floor& floor : a.floors) {
+    Affine numerator = floor.of;
+    numerator.divisor = 1;
+    Interval reach{0, -1};
+    if (numerator.is_linear()) reach = range_on_box(numerator, hull);
+    long d = floor.of.divisor;
+    bool is_fixed =
+        reach.size() > 0 && floor_divide(reach.lower, d) == floor_divide(reach.upper, d);
+    isl::aff value = is_fixed ? constant(space, floor_divide(reach.lower, d))
+                              : quotient(rebuilt(numerator, space, hull), d);
+    sum = sum.add(value.scale(floor.coefficient));
+  }
+  return a.divisor == 1 ? sum : sum.scale_down(a.divisor);
+}
+
+isl_stat collect_constraint(isl_constraint* owned, void* user) {
+  auto& list = *static_cast<std::vector<Constraint>*>(user);
+  bool equality = isl_constraint_is_equality(owned) == isl_bool_true;
+  isl::aff expression = isl::manage(isl_constraint_get_aff(owned));
+  isl_constraint_free(owned);
+  list.push_back({take_apart(expression), equality});
+  return isl_stat_ok;
+}
+
+isl_stat collect_piece(isl_basic_set* owned, void* user) {
+  auto& pieces = *static_cast<std::vector<std::vector<Constraint>>*>(user);
+  isl::basic_set piece = isl::manage(owned);
+  pieces.emplace_back();
+  isl_basic_set_foreach_constraint(piece.get(), collect_constraint, &pieces.back());
+  return isl_stat_ok;
+}
+
+}  // namespace
+
+std::optional<std::vector<Interval>> sides(const isl::set& set) {
+  if (isl_set_n_basic_set(set.get()) != 1) return std::nullopt;
+  if (isl_set_involves_locals(set.get()) == isl_bool_true) return std::nullopt;
+  std::vector<Interval> result(arity(set), {-unbounded, unbounded});
+  std::vector<Constraint> conditions = constraints(set).front();
+  for (const Constraint& constraint : conditions) {
+    if (!narrow(constraint, result)) return std::nullopt;
+  }
+  for (const Interval& side : result) {
+    if (side.lower == -unbounded || side.upper == unbounded) return std::nullopt;
+  }
+  return result;
+}
+
+bool is_box_from_zero(const isl::set& set) {
+  auto found = sides(set);
+  return found && std::all_of(found->begin(), found->end(),
+                              [](const Interval& side) { return side.lower == 0; });
+}
+
+Interval range(const isl::set& set, size_t i) {
+  auto at = static_cast<int>(i);
+  return {to_long(isl_set_dim_min_val(set.copy(), at)),
+          to_long(isl_set_dim_max_val(set.copy(), at))};
+}
+
+Interval range(const isl::set& set, const isl::aff& a) {
+  Affine linear = take_apart(a);
+  auto box_sides = linear.is_linear() ? sides(set) : std::nullopt;
+  if (!box_sides) {
+    return {to_long(isl_set_min_val(set.get(), a.get())),
+            to_long(isl_set_max_val(set.get(), a.get()))};
+  }
+  return range_on_box(linear, *box_sides);
+}
+
+isl::set boxed(const isl::set& set) {
+  if (sides(set) || set.is_empty()) return set;
+  std::vector<long> extents;
+  for (size_t i = 0; i < arity(set); ++i) {
+    Interval side = range(set, i);
+    if (side.lower != 0) return set.coalesce();
+    extents.push_back(side.size());
+  }
+  isl::set hull = box(set.ctx(), extents);
+  return hull.is_subset(set) ? hull : set.coalesce();
+}
+
+isl::multi_aff simplified(const isl::multi_aff& function, const isl::set& set) {
+  auto all = parts(function);
+  bool floors =
+      std::any_of(all.begin(), all.end(), [](const isl::aff& a) { return a.involves_locals(); });
+  if (!floors) return function;
+  std::vector<Interval> hull;
+  if (auto box_sides = sides(set)) {
+    hull = *box_sides;
+  } else {
+    for (size_t i = 0; i < arity(set); ++i) hull.push_back(range(set, i));
+  }
+  for (isl::aff& a : all) {
+    if (a.involves_locals()) a = rebuilt(take_apart(a), set.space(), hull);
+  }
+  return tuple(set.space(), all);
+}
+
+std::optional<std::vector<long>> sample(const isl::set& set) {
+  isl::set first = isl::manage(isl_set_lexmin(set.copy()));
+  if (first.is_empty()) return std::nullopt;
+  isl_point* point = isl_set_sample_point(first.release());
+  std::vector<long> result;
+  for (size_t i = 0; i < arity(set); ++i) {
+    result.push_back(
+        to_long(isl_point_get_coordinate_val(point, isl_dim_set, static_cast<int>(i))));
+  }
+  isl_point_free(point);
+  return result;
+}
+
+std::vector<std::vector<Constraint>> constraints(const isl::set& set) {
+  isl::set explicit_floors = isl::manage(isl_set_compute_divs(set.copy()));
+  std::vector<std::vector<Constraint>> pieces;
+  isl_set_foreach_basic_set(explicit_floors.get(), collect_piece, &pieces);
+  return pieces;
+}
+
+bool contains(const std::vector<std::vector<Constraint>>& pieces, std::span<const long> x) {
+  auto holds = [&](const Constraint& constraint) {
+    long value = evaluate(constraint.expression, x);
+    return constraint.equality ? value == 0 : value >= 0;
+  };
+  return std::any_of(pieces.begin(), pieces.end(), [&](const std::vector<Constraint>& piece) {
+    return std::all_of(piece.begin(), piece.end(), holds);
+  });
+}
+
+}  // namespace lathe::poly

@@ -1,0 +1,73 @@
+// Sets of integer tuples: bounds, membership, counting, text.
+//
+// Counting is exact and quick because it never enumerates what a product can tell: a set falls
+// apart into independent coordinates, and the image of a box under a linear function into
+// coordinates that the value determines (their extents multiply) and a small rest (enumerated).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "poly/affine.h"
+
+namespace lathe::poly {
+
+/// The integers lower, lower + 1, ..., upper; none if upper < lower.
+struct Interval {
+  long lower;
+  long upper;
+  long size() const { return upper < lower ? 0 : upper - lower + 1; }
+};
+
+/// Returns the sides of "set" if it is written as one box, nothing otherwise.
+std::optional<std::vector<Interval>> sides(const isl::set& set);
+
+/// Is "set" written as a box with a corner at 0?
+bool is_box_from_zero(const isl::set& set);
+
+/// Returns the range of coordinate "i" in a bounded, non-empty "set".
+Interval range(const isl::set& set, size_t i);
+
+/// Returns the range of "a" on a bounded, non-empty "set".
+Interval range(const isl::set& set, const isl::aff& a);
+
+/// Returns "set" as a box where it is one, unchanged otherwise.
+isl::set boxed(const isl::set& set);
+
+/// Returns the function on "set" without the floors that are constant there: for 0 <= b < 16,
+/// (16*a + b) / 16 is a.
+isl::multi_aff simplified(const isl::multi_aff& function, const isl::set& set);
+
+/// Returns an element of "set" if there is one: the lexicographically first if "set" is small.
+std::optional<std::vector<long>> sample(const isl::set& set);
+
+/// Counts the elements of a bounded set. {[i,j] : 0 <= i < 4 and 0 <= j <= i} has 10.
+long count(const isl::set& set);
+
+/// Counts the distinct values of "function" on a bounded set. x + y on a 4 by 3 box has 6.
+long count_image(const isl::set& set, const isl::multi_aff& function);
+
+/// A set and a function on it: stands for the function's values there.
+struct Image {
+  isl::set set;
+  isl::multi_aff function;
+};
+
+/// Counts the distinct values of all "images" together.
+long count_union(const std::vector<Image>& images);
+
+/// A conjunction of constraints  expression >= 0  or  expression = 0.
+struct Constraint {
+  Affine expression;
+  bool equality;
+};
+
+/// Returns the constraints of "set", one list per piece; an element satisfies all of one list.
+std::vector<std::vector<Constraint>> constraints(const isl::set& set);
+
+/// Does "x" satisfy every constraint of one of the "pieces"?
+bool contains(const std::vector<std::vector<Constraint>>& pieces, std::span<const long> x);
+
+}  // namespace lathe::poly

@@ -1,0 +1,86 @@
+// bottleneck.cpp: keeps 1/B of the outermost loop's range (the paper, section 5.1).
+//
+//   bottleneck(2):   for co < 64: S(co)  ->  for co < 32: S(co)        fewer filters
+//                    for ci < 64: S(ci)  ->  for ci < 32: S(ci)        fewer inputs are read
+//                    for oh < 56: S(oh)  ->  for oh < 28: S(2*oh)      every second row
+//
+// A loop that picks weights (a channel) keeps its first iterations; one that only picks positions
+// keeps every B-th. Elements that are no longer written are completed by the second argument:
+// propagate (if it is left out), expand or repeat.
+#include <algorithm>
+
+#include "transforms/transform_neural.h"
+
+namespace lathe::transforms {
+namespace {
+
+bool reads_weights_by(const Nest& nest, const Statement& s, size_t coordinate) {
+  return std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& access) {
+    return nest.tensors()[access.tensor].role == Role::weight &&
+           poly::involves(access.at, coordinate);
+  });
+}
+
+/// Narrows the outermost loop of the target.
+std::pair<Statement, Order> narrowed(const Target& target, const Kept& kept) {
+  std::vector<Loop> loops = target.order.loops;
+  loops.front().extent /= kept.factor;
+  bool dropped = loops.front().extent == 1;
+  if (dropped) loops.erase(loops.begin());
+  isl::space space = poly::tuples(target.statement.domain.ctx(), loops.size());
+  size_t next = 0;
+  isl::aff first = dropped ? poly::constant(space, 0) : poly::coordinate(space, next++);
+  std::vector<isl::aff> old{kept.strided ? first.scale(kept.factor) : first};
+  for (size_t i = 1; i < target.order.loops.size(); ++i) {
+    old.push_back(poly::coordinate(space, next++));
+  }
+  return reindexed(target.statement, loops, poly::tuple(space, old), {target.order.at[0]});
+}
+
+Applied narrow(const Nest& nest, const Arguments& args) {
+  Target target = take_target(nest);
+  const Loop& loop = target.order.loops.front();
+  require_network_loop(loop);
+  require_divisor(loop, args.number(0));
+  bool written = poly::involves(target.statement.write.at, 0);
+  bool strided = written && !reads_weights_by(nest, target.statement, 0);
+  Kept kept{0, args.number(0), strided};
+  auto changed = narrowed(target, kept);
+  std::string what = strided ? fmt::format("every {}th", kept.factor) : "the first ones";
+  std::string note =
+      fmt::format("{}: {} -> {}, {}", loop.name, loop.extent, loop.extent / kept.factor, what);
+  if (!written) {
+    if (args.has(1)) {
+      fail(
+          "loop '{}' does not index {}: every element is still written, and there is nothing to {}",
+          loop.name, nest.tensors()[target.statement.write.tensor].name, args.name(1));
+    }
+    return {assemble(nest, target, changed), note};
+  }
+  Completion completion = completion_named(args.has(1) ? args.name(1) : "propagate");
+  Nest result = complete(nest, target, changed, kept, completion, note);
+  return {result, note};
+}
+
+std::vector<Step> candidates(const Nest& nest) {
+  auto target = find_target(nest);
+  if (!target) return {};
+  const Loop& loop = nest.order[*target].loops.front();
+  if (loop.name == batch_loop) return {};
+  std::vector<Step> steps;
+  for (long factor : divisors(loop.extent)) steps.push_back({"bottleneck", {factor}});
+  return steps;
+}
+
+}  // namespace
+
+Transform bottleneck() {
+  return {"bottleneck",
+          Transform::Kind::neural,
+          {{Takes::factor}, {Takes::completion, true}},
+          "for i < N: S(i)  ->  for i < N/B: S(i)",
+          narrow,
+          candidates};
+}
+
+}  // namespace lathe::transforms

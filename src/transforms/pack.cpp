@@ -1,0 +1,151 @@
+// pack.cpp: copies a tensor's tile into the order in which it is read.
+//
+//   pack(W, i):   for i: for j: S(W[j, i])  ->  for i: { for j: P[i, j] = W[j, i];  for j: S(P[i,
+//   j]) }
+//
+// Inside loop i the tile is copied once, its dimensions being the loops that read it, in their
+// order. Without a loop the whole tensor is copied before everything else. P has one tile for each
+// iteration of the loops around it; those that live one after the other share storage
+// (footprint.h).
+#include <algorithm>
+
+#include "transforms/transform_loops.h"
+
+namespace lathe::transforms {
+namespace {
+
+struct Reader {
+  size_t statement, read, depth;  // the tile lives inside "depth" loops
+};
+
+Reader find_reader(const Nest& nest, const Arguments& args) {
+  auto tensor = find_tensor(nest, args.name(0));
+  if (!tensor) {
+    std::string known;
+    for (const Tensor& t : nest.tensors()) known += " " + t.name;
+    fail("no tensor '{}'; tensors here:{}", args.name(0), known);
+  }
+  std::vector<LoopRef> refs;
+  if (args.has(1)) refs = resolve(nest, args.name(1));
+  for (size_t s : sequence(nest.order)) {
+    auto ref =
+        std::find_if(refs.begin(), refs.end(), [&](const LoopRef& r) { return r.statement == s; });
+    if (args.has(1) && ref == refs.end()) continue;
+    const auto& reads = nest.statements()[s].reads;
+    for (size_t r = 0; r < reads.size(); ++r) {
+      if (reads[r].tensor == *tensor) return {s, r, args.has(1) ? ref->depth + 1 : 0};
+    }
+  }
+  fail("no statement {}reads {}", args.has(1) ? "inside loop '" + args.name(1) + "' " : "",
+       args.name(0));
+}
+
+/// Returns the loops that index the tile: all around it, then those inside that pick elements.
+std::vector<size_t> tile_loops(const Statement& in_loops, const Reader& reader) {
+  std::vector<size_t> used;
+  for (size_t i = 0; i < in_loops.dims.size(); ++i) {
+    if (i < reader.depth || poly::involves(in_loops.reads[reader.read].at, i)) used.push_back(i);
+  }
+  return used;
+}
+
+/// Builds the copying statement over the tile's loops.
+Statement copying(const Nest& nest, const Statement& in_loops, const Reader& reader,
+                  const std::vector<size_t>& used, size_t packed) {
+  Statement s;
+  s.name = fresh_name(nest, "pack");
+  isl_set* domain = in_loops.domain.copy();
+  for (size_t i = in_loops.dims.size(); i-- > 0;) {
+    if (std::find(used.begin(), used.end(), i) != used.end()) continue;
+    domain = isl_set_project_out(domain, isl_dim_set, static_cast<unsigned>(i), 1);
+  }
+  s.domain = poly::boxed(isl::manage(domain));
+  isl::space space = s.domain.space();
+  std::vector<isl::aff> all(in_loops.dims.size(), poly::constant(space, 0));
+  for (size_t k = 0; k < used.size(); ++k) {
+    s.dims.push_back(in_loops.dims[used[k]]);
+    all[used[k]] = poly::coordinate(space, k);
+  }
+  const Access& access = in_loops.reads[reader.read];
+  s.write = {packed, poly::identity(space)};
+  s.update = Update::assign;
+  s.reads = {{access.tensor, access.at.pullback(poly::tuple(space, all))}};
+  s.value = read(0);
+  s.origin = {s.name, poly::identity(space)};
+  return s;
+}
+
+Applied copy_tile(const Nest& nest, const Arguments& args) {
+  Reader reader = find_reader(nest, args);
+  const Order& order = nest.order[reader.statement];
+  auto [in_loops, plain] = rebased(nest.statements()[reader.statement], order);
+  // Loops around the tile that its elements do not depend on only repeat the copy: go further out.
+  while (reader.depth > 0 && !poly::involves(in_loops.reads[reader.read].at, reader.depth - 1))
+    --reader.depth;
+  std::vector<size_t> used = tile_loops(in_loops, reader);
+
+  std::vector<Tensor> tensors = nest.tensors();
+  size_t source = in_loops.reads[reader.read].tensor, packed = tensors.size();
+  Tensor tile{fresh_name(nest, tensors[source].name + ".packed"),
+              Role::local,
+              tensors[source].element,
+              {},
+              {},
+              0};
+  for (size_t i : used) tile.shape.push_back(order.loops[i].extent);
+  tile.pad.resize(tile.shape.size(), 0);
+  tensors.push_back(tile);
+
+  std::vector<Statement> statements = nest.statements();
+  Statement copy = copying(nest, in_loops, reader, used, packed);
+  std::vector<isl::aff> index;
+  for (size_t i : used) index.push_back(order.loops[i].value);
+  Statement& user = statements[reader.statement];
+  user.reads[reader.read] = {packed, poly::tuple(user.domain.space(), index)};
+
+  std::vector<Order> orders = nest.order;
+  for (Order& o : orders) {
+    for (long& at : o.at) at = 2 * at + 1;
+  }
+  std::vector<long> at(orders[reader.statement].at.begin(),
+                       orders[reader.statement].at.begin() + static_cast<long>(reader.depth) + 1);
+  --at.back();
+  Order copy_order = plain_order(copy, at);
+  for (size_t i = 0; i < reader.depth; ++i) copy_order.loops[i].mark = order.loops[i].mark;
+  for (size_t i = 0; i < reader.depth; ++i)
+    copy_order.loops[i].prefetches = order.loops[i].prefetches;
+  for (size_t k = 0; k < used.size(); ++k) copy_order.loops[k].extent = order.loops[used[k]].extent;
+  statements.push_back(std::move(copy));
+  orders.push_back(std::move(copy_order));
+  std::string note = fmt::format("{} is read through {}", tensors[source].name, tile.name);
+  return {make_nest(nest.name, std::move(tensors), std::move(statements), std::move(orders)), note};
+}
+
+std::vector<Step> candidates(const Nest& nest) {
+  std::vector<Step> steps;
+  for (size_t s = 0; s < nest.statements().size(); ++s) {
+    const Statement& statement = nest.statements()[s];
+    if (statement.update == Update::assign) continue;
+    for (const Access& access : statement.reads) {
+      const Tensor& tensor = nest.tensors()[access.tensor];
+      if (tensor.role == Role::local) continue;
+      steps.push_back({"pack", {tensor.name}});
+      for (const Loop& loop : nest.order[s].loops)
+        steps.push_back({"pack", {tensor.name, loop.name}});
+    }
+  }
+  return steps;
+}
+
+}  // namespace
+
+Transform pack() {
+  return {"pack",
+          Transform::Kind::program,
+          {{Takes::tensor}, {Takes::loop, true}},
+          "for i: for j: S(T[j,i])  ->  for i: for j: P[i,j] = T[j,i]; for j: S(P[i,j])",
+          copy_tile,
+          candidates};
+}
+
+}  // namespace lathe::transforms

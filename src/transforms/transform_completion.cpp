@@ -1,0 +1,315 @@
+// transform_completion.cpp: what happens to elements that a neural step no longer writes.
+// Interface: complete() of transform_neural.h.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "transforms/transform_neural.h"
+
+namespace lathe {
+namespace {
+
+/// What is left of one dimension of a tensor: elements 0, stride, ..., (count - 1) * stride.
+struct Remainder {
+  size_t dimension;
+  long stride;
+  long count;
+};
+
+/// Finds what a statement still writes along dimension "d", if it is of that form: the index must
+/// be a mixed-radix number without gaps, times the stride.
+std::optional<Remainder> what_is_left(const Statement& s, size_t d) {
+  poly::Affine index = poly::take_apart(s.write.at.at(static_cast<int>(d)));
+  if (!poly::is_box_from_zero(s.domain) || !index.is_linear() || index.constant != 0) {
+    return std::nullopt;
+  }
+  auto box_sides = poly::sides(s.domain);
+  std::vector<std::pair<long, long>> digits;  // weight, extent
+  for (size_t i = 0; i < index.coefficients.size(); ++i) {
+    if (index.coefficients[i] < 0) return std::nullopt;
+    if (index.coefficients[i] > 0)
+      digits.emplace_back(index.coefficients[i], (*box_sides)[i].size());
+  }
+  std::sort(digits.begin(), digits.end());
+  Remainder left{d, digits.empty() ? 1 : digits.front().first, 1};
+  for (auto [weight, extent] : digits) {
+    if (weight != left.stride * left.count) return std::nullopt;
+    left.count *= extent;
+  }
+  return left;
+}
+
+/// Returns the one dimension of the written tensor that loop "depth" of the target indexes.
+size_t written_dimension(const Target& target, size_t depth, const Tensor& tensor) {
+  std::optional<size_t> found;
+  for (unsigned d = 0; d < target.statement.write.at.size(); ++d) {
+    if (!poly::involves(target.statement.write.at.at(static_cast<int>(d)), depth)) continue;
+    if (found) {
+      fail("loop '{}' indexes two dimensions of {}; only repeat can complete that",
+           target.order.loops[depth].name, tensor.name);
+    }
+    found = d;
+  }
+  check(found.has_value(), "the loop indexes the tensor");
+  return *found;
+}
+
+/// Divides index "dimension" of an access by the stride, exactly.
+Access shrunk(const Access& access, const Remainder& left) {
+  if (left.stride == 1) return access;
+  int d = static_cast<int>(left.dimension);
+  return {access.tensor, access.at.set_at(d, access.at.at(d).scale_down(left.stride))};
+}
+
+/// Which coordinate of the statement is this index, if it is just one?
+std::optional<size_t> coordinate_of(const Statement& s, const isl::aff& index) {
+  for (size_t i = 0; i < s.dims.size(); ++i) {
+    if (poly::same(index, poly::coordinate(s.domain.space(), i))) return i;
+  }
+  return std::nullopt;
+}
+
+/// Is every value of the index a multiple of "factor", whatever the coordinates are?
+bool is_multiple(const isl::aff& index, long factor) {
+  poly::Affine a = poly::take_apart(index);
+  bool whole = std::all_of(a.coefficients.begin(), a.coefficients.end(),
+                           [&](long c) { return c % factor == 0; });
+  return a.is_linear() && whole && a.constant % factor == 0;
+}
+
+/// Shrinks tensors and the statements that touch them until all agree.
+class Propagation {
+ public:
+  Propagation(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed)
+      : tensors_(nest.tensors()), statements_(nest.statements()), order_(target.rest) {
+    statements_[target.index] = changed.first;
+    order_[target.index] = changed.second;
+  }
+
+  /// Shrinks "tensor", of which "by" already writes only what is left.
+  void shrink(size_t tensor, const Remainder& left, size_t by) {
+    tensors_[tensor].shape[left.dimension] = left.count;
+    statements_[by].write = shrunk(statements_[by].write, left);
+    for (size_t s = 0; s < statements_.size(); ++s) {
+      if (s != by) shrink_statement(s, tensor, left);
+    }
+  }
+
+  Nest nest(const std::string& name) && {
+    return make_nest(name, std::move(tensors_), std::move(statements_), std::move(order_));
+  }
+
+ private:
+  std::vector<Tensor> tensors_;
+  std::vector<Statement> statements_;
+  std::vector<Order> order_;
+
+  void shrink_statement(size_t s, size_t tensor, const Remainder& left) {
+    std::vector<Access*> touching = accesses(statements_[s], tensor);
+    if (touching.empty()) return;
+    std::tie(statements_[s], order_[s]) = rebased(statements_[s], order_[s]);
+    long before = poly::count(statements_[s].domain);
+    int d = static_cast<int>(left.dimension);
+    for (size_t i = 0; i < touching.size(); ++i) {
+      isl::aff index = accesses(statements_[s], tensor)[i]->at.at(d);
+      restrict(s, index, left);
+    }
+    for (Access* access : accesses(statements_[s], tensor)) *access = shrunk(*access, left);
+    bool fewer = poly::count(statements_[s].domain) < before;
+    if (fewer && statements_[s].write.tensor != tensor) shrink_written(s);
+  }
+
+  static std::vector<Access*> accesses(Statement& s, size_t tensor) {
+    std::vector<Access*> found;
+    if (s.write.tensor == tensor) found.push_back(&s.write);
+    for (Access& access : s.reads) {
+      if (access.tensor == tensor) found.push_back(&access);
+    }
+    return found;
+  }
+
+  /// Keeps the instances of statement "s" whose index is among those that are left.
+  void restrict(size_t s, const isl::aff& index, const Remainder& left) {
+    Statement& statement = statements_[s];
+    isl::aff end = poly::constant(statement.domain.space(), left.stride * left.count);
+    std::vector<Loop> loops = order_[s].loops;
+    isl::multi_aff old = poly::identity(statement.domain.space());
+    statement.domain = statement.domain.intersect(index.lt_set(end));
+    if (!is_multiple(index, left.stride)) {
+      auto at = coordinate_of(statement, index);
+      if (!at) {
+        fail("'{}' reads every {}th element through index {}, which cannot shrink; use repeat",
+             statement.name, left.stride, poly::text(index, statement.dims));
+      }
+      old = old.set_at(static_cast<int>(*at), index.scale(left.stride));
+      loops[*at].extent = (loops[*at].extent + left.stride - 1) / left.stride;
+    }
+    for (size_t i = 0; i < loops.size() && left.stride == 1; ++i) {
+      loops[i].extent = poly::range(statement.domain, i).upper + 1;
+    }
+    std::tie(statement, order_[s]) = reindexed(statement, loops, old, order_[s].at);
+  }
+
+  /// Statement "s" has fewer instances: so has the tensor that it writes fewer elements.
+  void shrink_written(size_t s) {
+    size_t tensor = statements_[s].write.tensor;
+    for (size_t d = 0; d < tensors_[tensor].shape.size(); ++d) {
+      auto left = what_is_left(statements_[s], d);
+      if (left && left->stride * left->count >= tensors_[tensor].shape[d] && left->stride == 1) {
+        continue;
+      }
+      if (!left) {
+        fail("what is left of {} after '{}' shrinks is no smaller tensor; use repeat",
+             tensors_[tensor].name, statements_[s].name);
+      }
+      shrink(tensor, *left, s);
+    }
+  }
+};
+
+Nest propagated(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed,
+                size_t dimension, std::string& note) {
+  size_t tensor = changed.first.write.tensor;
+  auto left = what_is_left(changed.first, dimension);
+  if (!left) {
+    fail(
+        "what is left of {} is neither its first nor every n-th element along dimension {}; use "
+        "repeat",
+        nest.tensors()[tensor].name, dimension);
+  }
+  Propagation propagation(nest, target, changed);
+  propagation.shrink(tensor, *left, target.index);
+  Nest result = std::move(propagation).nest(nest.name);
+  note += fmt::format("; {} shrinks to [{}] (propagate)", nest.tensors()[tensor].name,
+                      fmt::join(result.tensors()[tensor].shape, ", "));
+  return result;
+}
+
+/// Builds  O[.., co, ..] += E[co, cm] * N[.., cm, ..]  over all of O.
+Statement expansion(const Nest& nest, const Target& target, size_t dimension, long narrow,
+                    size_t narrow_tensor, size_t weight) {
+  size_t tensor = target.statement.write.tensor;
+  const std::vector<long>& shape = nest.tensors()[tensor].shape;
+  Statement s;
+  s.name = fresh_name(nest, "expand");
+  std::vector<long> extents;
+  std::vector<size_t> coordinate;  // of each dimension of O
+  for (size_t d = 0; d < shape.size(); ++d) {
+    coordinate.push_back(extents.size());
+    isl::aff index = target.statement.write.at.at(static_cast<int>(d));
+    auto at = coordinate_of(target.statement, index);
+    s.dims.push_back(at ? target.statement.dims[*at] : fmt::format("o{}", d));
+    extents.push_back(shape[d]);
+    if (d == dimension) {
+      s.dims.push_back("cm");
+      extents.push_back(narrow);
+    }
+  }
+  s.domain = poly::box(nest.ctx(), extents);
+  isl::space space = s.domain.space();
+  std::vector<isl::aff> out, in;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    out.push_back(poly::coordinate(space, coordinate[d]));
+    in.push_back(poly::coordinate(space, coordinate[d] + (d == dimension ? 1 : 0)));
+  }
+  isl::aff wide = out[dimension], middle = in[dimension];
+  s.write = {tensor, poly::tuple(space, out)};
+  s.update = Update::add;
+  s.reads = {{weight, poly::tuple(space, {wide, middle})}, {narrow_tensor, poly::tuple(space, in)}};
+  s.value = call(Expr::Op::mul, {read(0), read(1)});
+  s.origin = {s.name, poly::identity(space)};
+  return s;
+}
+
+Nest expanded(const Nest& nest, const Target& target, std::pair<Statement, Order> changed,
+              const Kept& kept, size_t dimension, std::string& note) {
+  const std::string& loop = target.order.loops[kept.depth].name;
+  if (kept.strided) {
+    fail("expand brings channels back, and '{}' counts positions; use repeat or propagate", loop);
+  }
+  auto left = what_is_left(changed.first, dimension);
+  if (!left || left->stride != 1) fail("expand needs the first channels to be left; use repeat");
+  size_t tensor = changed.first.write.tensor;
+  std::vector<Tensor> tensors = nest.tensors();
+  Tensor narrow = tensors[tensor];
+  narrow.name = fresh_name(nest, narrow.name + ".narrow");
+  narrow.role = Role::local;
+  narrow.shape[dimension] = left->count;
+  long wide = tensors[tensor].shape[dimension];
+  Tensor weight{fresh_name(nest, "E"), Role::weight, narrow.element,
+                {wide, left->count},   {0, 0},       0};
+  tensors.push_back(narrow);
+  tensors.push_back(weight);
+  changed.first.write.tensor = tensors.size() - 2;
+  note +=
+      fmt::format("; a 1x1 convolution makes {} of {} (expand)", tensors[tensor].name, narrow.name);
+  Statement after =
+      expansion(nest, target, dimension, left->count, tensors.size() - 2, tensors.size() - 1);
+  return assemble_with(nest, target, changed, std::move(tensors), std::move(after));
+}
+
+/// Frees the coordinates that do not index what the statement writes.
+isl::set written_by(const Statement& s, const std::vector<size_t>& used) {
+  isl_set* result = s.domain.copy();
+  for (size_t i = 0; i < s.dims.size(); ++i) {
+    if (std::find(used.begin(), used.end(), i) != used.end()) continue;
+    result = isl_set_eliminate(result, isl_dim_set, static_cast<unsigned>(i), 1);
+  }
+  return isl::manage(result);
+}
+
+/// Builds the statement that copies kept elements to the others. Its loops are those of the target
+/// that index what it writes, and "r", which counts the copies.
+Statement repetition(const Nest& nest, const Target& target, const Kept& kept) {
+  const Statement& old = target.statement;
+  long left = target.order.loops[kept.depth].extent / kept.factor;
+  Statement s;
+  s.name = fresh_name(nest, "fill");
+  s.dims = {fresh_name(nest, "r")};
+  std::vector<long> extents{kept.factor - 1};
+  std::vector<size_t> used;
+  for (size_t i = 0; i < old.dims.size(); ++i) {
+    if (!poly::involves(old.write.at, i)) continue;
+    used.push_back(i);
+    s.dims.push_back(old.dims[i]);
+    extents.push_back(i == kept.depth ? left : target.order.loops[i].extent);
+  }
+  s.domain = poly::box(nest.ctx(), extents);
+  isl::space space = s.domain.space();
+  std::vector<isl::aff> from(old.dims.size(), poly::constant(space, 0));
+  for (size_t k = 0; k < used.size(); ++k) from[used[k]] = poly::coordinate(space, k + 1);
+  isl::aff place = from[kept.depth], copy = poly::coordinate(space, 0).add_constant(1);
+  std::vector<isl::aff> to = from;
+  if (kept.strided) {
+    from[kept.depth] = place.scale(kept.factor);
+    to[kept.depth] = from[kept.depth].add(copy);
+  } else {
+    to[kept.depth] = copy.scale(left).add(place);
+  }
+  isl::multi_aff source = poly::tuple(space, from), sink = poly::tuple(space, to);
+  s.domain = poly::boxed(s.domain.intersect(written_by(old, used).preimage(sink)));
+  s.write = {old.write.tensor, old.write.at.pullback(sink)};
+  s.update = Update::assign;
+  s.reads = {{old.write.tensor, old.write.at.pullback(source)}};
+  s.value = read(0);
+  s.origin = {s.name, poly::identity(space)};
+  return s;
+}
+
+}  // namespace
+
+Nest complete(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed,
+              const Kept& kept, Completion completion, std::string& note) {
+  const Tensor& tensor = nest.tensors()[target.statement.write.tensor];
+  if (completion == Completion::repeat) {
+    note += fmt::format("; the rest of {} is copied from it (repeat)", tensor.name);
+    return assemble_with(nest, target, changed, nest.tensors(), repetition(nest, target, kept));
+  }
+  size_t dimension = written_dimension(target, kept.depth, tensor);
+  if (completion == Completion::expand)
+    return expanded(nest, target, changed, kept, dimension, note);
+  return propagated(nest, target, changed, dimension, note);
+}
+
+}  // namespace lathe

@@ -1,0 +1,93 @@
+// transform_neural.cpp: choosing and replacing the statement that a neural step acts on. Interface:
+// transform_neural.h; the completions are in transform_completion.cpp.
+#include "transforms/transform_neural.h"
+
+#include <fmt/ranges.h>
+
+#include "nest/dependence.h"
+
+namespace lathe {
+namespace {
+
+/// Gives a statement an outermost place of its own; refuses if a dependence forbids it.
+std::vector<Order> isolated(const Nest& nest, size_t s) {
+  Nest apart = nest;
+  std::string name = apart.order[s].loops.front().name;
+  apart.order[s].loops.front().name += " apart";  // no name has a space: nothing shares this loop
+  apart.order = settled(apart.order);
+  bool shares = false;
+  for (size_t t = 0; t < nest.order.size(); ++t) {
+    shares = shares || (t != s && shared_loops(nest.order[t], nest.order[s]) > 0);
+  }
+  if (shares) {
+    if (auto violation = judge_order(apart).violation) {
+      fail("statement '{}' cannot leave the loops that it shares: {}", nest.statements()[s].name,
+           witness(*violation, nest));
+    }
+  }
+  apart.order[s].loops.front().name = name;
+  return apart.order;
+}
+
+}  // namespace
+
+Completion completion_named(const std::string& name) {
+  return name == "expand"   ? Completion::expand
+         : name == "repeat" ? Completion::repeat
+                            : Completion::propagate;
+}
+
+std::optional<size_t> find_target(const Nest& nest) {
+  for (size_t s : sequence(nest.order)) {
+    const auto& loops = nest.order[s].loops;
+    bool accumulates = nest.statements()[s].update != Update::assign;
+    if (accumulates && !loops.empty() && loops.front().mark != Mark::unrolled) return s;
+  }
+  return std::nullopt;
+}
+
+Target take_target(const Nest& nest) {
+  auto found = find_target(nest);
+  if (!found) fail("no statement accumulates in a loop; neural steps act on reductions");
+  size_t s = *found;
+  std::vector<Order> order = isolated(nest, s);
+  auto [statement, own] = rebased(nest.statements()[s], order[s]);
+  return {s, std::move(statement), std::move(own), std::move(order)};
+}
+
+void require_network_loop(const Loop& loop) {
+  if (loop.name != batch_loop) return;
+  fail(
+      "loop '{}' counts samples, which are no part of the network; interchange another loop "
+      "outermost",
+      loop.name);
+}
+
+void require_divisor(const Loop& loop, long factor) {
+  if (loop.extent % factor == 0) return;
+  fail("{} does not divide the {} iterations of loop '{}'; what divides them: {}", factor,
+       loop.extent, loop.name, fmt::join(divisors(loop.extent), " "));
+}
+
+Nest assemble(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed) {
+  std::vector<Statement> statements = nest.statements();
+  std::vector<Order> order = target.rest;
+  statements[target.index] = changed.first;
+  order[target.index] = changed.second;
+  return make_nest(nest.name, nest.tensors(), std::move(statements), std::move(order));
+}
+
+Nest assemble_with(const Nest& nest, const Target& target,
+                   const std::pair<Statement, Order>& changed, std::vector<Tensor> tensors,
+                   Statement after) {
+  std::vector<Statement> statements = nest.statements();
+  std::vector<Order> order = target.rest;
+  statements[target.index] = changed.first;
+  order[target.index] = changed.second;
+  for (Order& o : order) o.at[0] *= 2;
+  order.push_back(plain_order(after, {order[target.index].at[0] + 1}));
+  statements.push_back(std::move(after));
+  return make_nest(nest.name, std::move(tensors), std::move(statements), std::move(order));
+}
+
+}  // namespace lathe
