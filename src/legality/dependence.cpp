@@ -28,19 +28,28 @@ std::optional<SumLoop> undo_split(const Statement& s, const SumLoop& outer, cons
   return SumLoop{whole, poly::range(s.domain, whole).upper + 1};
 }
 
-/// Does coordinate "i" tell apart updates of one element?
-bool sums_over(const Statement& s, size_t i) { return !poly::involves(s.write.at, i); }
-
-/// Returns the loops of a statement that run over updates of one element.
-std::vector<SumLoop> summing_loops(const Statement& s, const Order& order) {
-  std::vector<SumLoop> loops;
+/// Returns the loops of a statement that run over updates of one element: those that depend on a
+/// coordinate that does not index the element.
+std::vector<const Loop*> summing_loops(const Statement& s, const Order& order) {
+  std::vector<size_t> summed;
+  for (size_t i = 0; i < s.dims.size(); ++i) {
+    if (!poly::involves(s.write.at, i)) summed.push_back(i);
+  }
+  std::vector<const Loop*> loops;
   for (const Loop& loop : order.loops) {
-    bool sums = false;
-    for (size_t i = 0; i < s.dims.size(); ++i) {
-      sums = sums || (sums_over(s, i) && poly::involves(loop.value, i));
-    }
-    if (!sums) continue;
-    loops.push_back({loop.value, loop.extent});
+    bool sums = std::any_of(summed.begin(), summed.end(),
+                            [&](size_t i) { return poly::involves(loop.value, i); });
+    if (sums) loops.push_back(&loop);
+  }
+  return loops;
+}
+
+/// Returns when, among the updates of one element, an instance runs: the number whose digits are
+/// the summing loops, without what is the same for all these updates.
+std::string turn(const Statement& s, const std::vector<const Loop*>& summing) {
+  std::vector<SumLoop> loops;
+  for (const Loop* loop : summing) {
+    loops.push_back({loop->value, loop->extent});
     while (loops.size() >= 2) {
       auto whole = undo_split(s, loops[loops.size() - 2], loops.back());
       if (!whole) break;
@@ -48,21 +57,23 @@ std::vector<SumLoop> summing_loops(const Statement& s, const Order& order) {
       loops.back() = *whole;
     }
   }
-  return loops;
-}
-
-/// Returns when, among the updates of one element, an instance runs: the number whose digits are
-/// the summing loops, without what is the same for all these updates.
-poly::Affine turn(const Statement& s, const Order& order) {
   isl::aff number = poly::constant(s.domain.space(), 0);
-  for (const SumLoop& loop : summing_loops(s, order)) {
-    number = number.scale(loop.extent).add(loop.value);
-  }
+  for (const SumLoop& loop : loops) number = number.scale(loop.extent).add(loop.value);
   poly::Affine result = poly::take_apart(number);
   for (size_t i = 0; i < s.dims.size(); ++i) {
-    if (result.is_linear() && !sums_over(s, i)) result.coefficients[i] = 0;
+    if (result.is_linear() && poly::involves(s.write.at, i)) result.coefficients[i] = 0;
   }
-  return result;
+  return poly::text(result, s.dims);
+}
+
+/// Are the updates of one element added in the same order?
+bool same_turns(const Statement& s, const Order& before, const Order& after) {
+  std::vector<const Loop*> was = summing_loops(s, before), is = summing_loops(s, after);
+  bool same_loops =
+      std::equal(was.begin(), was.end(), is.begin(), is.end(), [](const Loop* a, const Loop* b) {
+        return a->extent == b->extent && poly::same(a->value, b->value);
+      });
+  return same_loops || turn(s, was) == turn(s, is);
 }
 
 /// Names the sums whose terms are added in another order than before.
@@ -72,9 +83,9 @@ std::string reassociated(const Nest& before, const Nest& after) {
   for (size_t i = 0; i < before.statements().size(); ++i) {
     const Statement& s = before.statements()[i];
     if (s.update != Update::add) continue;
-    std::string was = poly::text(turn(s, before.order[i]), s.dims);
-    std::string is = poly::text(turn(s, after.order[i]), s.dims);
-    if (was != is) sums.push_back(after.tensors()[s.write.tensor].name);
+    if (!same_turns(s, before.order[i], after.order[i])) {
+      sums.push_back(after.tensors()[s.write.tensor].name);
+    }
   }
   return sums.empty() ? "" : fmt::format("the sum in {} is re-associated", fmt::join(sums, ", "));
 }

@@ -51,7 +51,7 @@ std::optional<Pairs> pairs_by_sink(const Statement& source, const Access& from,
   }
   isl::space space = sink.domain.space();
   isl::multi_aff source_at = poly::tuple(space, picked);
-  isl::set set = sink.domain.intersect(source.domain.preimage(source_at));
+  isl::set set = poly::mapped_into(sink.domain, source_at, source.domain);
   set = where_equal(set, from.at.pullback(source_at), to.at);
   return Pairs{set, source_at, poly::identity(space)};
 }
@@ -92,8 +92,21 @@ void add_ordered(std::vector<Dependence>& list, Dependence d, const std::vector<
   }
 }
 
+/// Two accesses of one statement to one element share the coordinates that the element determines,
+/// if both index it in the same way.
+std::vector<bool> shared_coordinates(bool one_statement, const Statement& s, const Access& from,
+                                     const Access& to) {
+  if (!one_statement || !from.at.plain_is_equal(to.at)) return {};
+  return poly::determined(s.domain, from.at);
+}
+
 bool commute(const Statement& a, const Statement& b) {
   return a.update == b.update && a.update != Update::assign;
+}
+
+/// May some instance of "a" run before one of "b"?
+bool may_precede(const Order& a, const Order& b) {
+  return shared_loops(a, b) > 0 || a.at[0] <= b.at[0];
 }
 
 /// Adds the dependences from the instances of statement "s" to those of statement "t".
@@ -101,17 +114,29 @@ void add_between(std::vector<Dependence>& list, size_t s, size_t t,
                  const std::vector<Statement>& statements, const std::vector<Order>& order) {
   const Statement& source = statements[s];
   const Statement& sink = statements[t];
+  if (!may_precede(order[s], order[t])) return;
   using Kind = Dependence::Kind;
   auto dependence = [&](Kind kind, const Access& from, const Access& to) {
     Pairs pairs = all_pairs(source, from, sink, to);
-    return Dependence{kind, from.tensor, s, t, pairs.set, pairs.source_at, pairs.sink_at};
+    return Dependence{kind,
+                      from.tensor,
+                      s,
+                      t,
+                      pairs.set,
+                      pairs.source_at,
+                      pairs.sink_at,
+                      shared_coordinates(s == t, source, from, to)};
   };
   if (source.write.tensor == sink.write.tensor) {
     if (!commute(source, sink)) {
       add_ordered(list, dependence(Kind::output, source.write, sink.write), order);
-    } else if (s <= t) {
+    } else if (s <= t || !may_precede(order[t], order[s])) {
       Dependence d = dependence(Kind::reduction, source.write, sink.write);
-      add_if_any(list, d, d.pairs);
+      if (s == t) {
+        list.push_back(d);  // an instance and itself are a pair: no need to look for one
+      } else {
+        add_if_any(list, d, d.pairs);
+      }
     }
   }
   for (const Access& access : sink.reads) {

@@ -24,6 +24,8 @@ struct Dependence {
   /// the sink determines the source, "pairs" are simply the sinks.
   isl::set pairs;
   isl::multi_aff source_at, sink_at;
+  /// If source and sink are one statement: which coordinates both instances of every pair share.
+  std::vector<bool> shared;
 };
 
 /// Names a kind: "flow", "anti", "output", "reduction".

@@ -37,28 +37,6 @@ void verify_access(const Statement& s, const Access& access, const std::vector<T
   }
 }
 
-void verify(const std::vector<Tensor>& tensors, const std::vector<Statement>& statements) {
-  std::set<std::string> names;
-  for (const Tensor& tensor : tensors) {
-    if (!names.insert(tensor.name).second) fail("tensor '{}' is declared twice", tensor.name);
-    if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](long n) { return n < 1; })) {
-      fail("tensor '{}': every dimension needs at least one element", tensor.name);
-    }
-  }
-  if (statements.empty()) fail("a nest needs at least one statement");
-  names.clear();
-  for (const Statement& s : statements) {
-    if (!names.insert(s.name).second) fail("statement '{}' is declared twice", s.name);
-    verify_access(s, s.write, tensors);
-    for (const Access& access : s.reads) verify_access(s, access, tensors);
-    Role written = tensors[s.write.tensor].role;
-    if (written == Role::input || written == Role::weight) {
-      fail("statement '{}' writes '{}', which is an input of the nest; declare it output or local",
-           s.name, tensors[s.write.tensor].name);
-    }
-  }
-}
-
 /// What decides whether two statements are inside the same loop.
 bool same_loop(const Loop& a, const Loop& b) { return a.name == b.name && a.extent == b.extent; }
 
@@ -135,13 +113,41 @@ const std::vector<Dependence>& Meaning::dependences() const {
   return *dependences_;
 }
 
-Nest make_nest(std::string name, std::vector<Tensor> tensors, std::vector<Statement> statements,
-               std::vector<Order> order) {
+void verify(const std::vector<Tensor>& tensors, const std::vector<Statement>& statements) {
+  std::set<std::string> names;
+  for (const Tensor& tensor : tensors) {
+    if (!names.insert(tensor.name).second) fail("tensor '{}' is declared twice", tensor.name);
+    if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](long n) { return n < 1; })) {
+      fail("tensor '{}': every dimension needs at least one element", tensor.name);
+    }
+  }
+  if (statements.empty()) fail("a nest needs at least one statement");
+  names.clear();
+  for (const Statement& s : statements) {
+    if (!names.insert(s.name).second) fail("statement '{}' is declared twice", s.name);
+    verify_access(s, s.write, tensors);
+    for (const Access& access : s.reads) verify_access(s, access, tensors);
+    Role written = tensors[s.write.tensor].role;
+    if (written == Role::input || written == Role::weight) {
+      fail("statement '{}' writes '{}', which is an input of the nest; declare it output or local",
+           s.name, tensors[s.write.tensor].name);
+    }
+  }
+}
+
+Nest assemble_nest(std::string name, std::vector<Tensor> tensors, std::vector<Statement> statements,
+                   std::vector<Order> order) {
   check(order.size() == statements.size(), "every statement has an order");
-  verify(tensors, statements);
   order = settled(std::move(order));
   return {std::move(name),
           std::make_shared<Meaning>(std::move(tensors), std::move(statements), order), order};
+}
+
+Nest make_nest(std::string name, std::vector<Tensor> tensors, std::vector<Statement> statements,
+               std::vector<Order> order) {
+  verify(tensors, statements);
+  return assemble_nest(std::move(name), std::move(tensors), std::move(statements),
+                       std::move(order));
 }
 
 Order plain_order(const Statement& statement, std::vector<long> at) {
@@ -161,7 +167,7 @@ isl::set iterations(const Statement& statement, const Order& order) {
   std::vector<long> extents;
   for (const Loop& loop : order.loops) extents.push_back(loop.extent);
   isl::set hull = poly::box(statement.domain.ctx(), extents);
-  return statement.domain.preimage(order.instance).intersect(hull);
+  return poly::mapped_into(hull, order.instance, statement.domain);
 }
 
 std::pair<Statement, Order> rebased(const Statement& statement, const Order& order) {
@@ -189,6 +195,22 @@ std::pair<Statement, Order> reindexed(const Statement& statement, const std::vec
   Order order{loops, old, std::move(at)};
   order.at.resize(loops.size() + 1, 0);
   return rebased(statement, order);
+}
+
+Statement without_units(const Statement& statement) {
+  Order order = plain_order(statement, {});
+  std::vector<Loop> loops;
+  for (const Loop& loop : order.loops) {
+    if (loop.extent > 1) loops.push_back(loop);
+  }
+  if (loops.size() == order.loops.size()) return statement;
+  isl::space space = poly::tuples(statement.domain.ctx(), loops.size());
+  std::vector<isl::aff> old;
+  size_t next = 0;
+  for (const Loop& loop : order.loops) {
+    old.push_back(loop.extent > 1 ? poly::coordinate(space, next++) : poly::constant(space, 0));
+  }
+  return reindexed(statement, loops, poly::tuple(space, old), {}).first;
 }
 
 std::vector<size_t> sequence(const std::vector<Order>& order) {

@@ -145,7 +145,15 @@ struct Nest {
   isl::ctx ctx() const { return statements().front().domain.ctx(); }
 };
 
-/// Puts a nest together and checks that it is one: names, arities, extents, places.
+/// Checks that tensors and statements make a nest: names, arities, indices in bounds.
+void verify(const std::vector<Tensor>& tensors, const std::vector<Statement>& statements);
+
+/// Puts a nest together and settles its places. Steps call this: what they make is a nest because
+/// what they started from was one.
+Nest assemble_nest(std::string name, std::vector<Tensor> tensors, std::vector<Statement> statements,
+                   std::vector<Order> order);
+
+/// Puts a nest together from parts that somebody wrote, and verifies it.
 Nest make_nest(std::string name, std::vector<Tensor> tensors, std::vector<Statement> statements,
                std::vector<Order> order);
 
@@ -162,6 +170,9 @@ std::pair<Statement, Order> rebased(const Statement& statement, const Order& ord
 /// which are named and bounded by "loops" (name, extent, mark).
 std::pair<Statement, Order> reindexed(const Statement& statement, const std::vector<Loop>& loops,
                                       const isl::multi_aff& old, std::vector<long> at);
+
+/// Returns the statement without its coordinates of extent 1: they are no loops.
+Statement without_units(const Statement& statement);
 
 /// Returns the statements in the order in which they first run.
 std::vector<size_t> sequence(const std::vector<Order>& order);

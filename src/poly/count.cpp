@@ -87,6 +87,9 @@ isl_stat add_piece(isl_basic_set* owned, void* user) {
   return isl_stat_ok;
 }
 
+/// Stands for the extent of a coordinate that is not known: no other digit fits below it.
+constexpr long unknown_extent = 1L << 40;
+
 /// The values  sum columns[j] * x[j]  for 0 <= x[j] < extents[j]: what is left to count.
 struct Generators {
   std::vector<std::vector<long>> columns;
@@ -235,6 +238,36 @@ long count_image(const isl::set& set, const isl::multi_aff& function) {
     return count_linear(*box_sides, rows);
   }
   return count(values({set, function}));
+}
+
+std::vector<bool> determined(const isl::set& set, const isl::multi_aff& function) {
+  std::vector<bool> result(arity(set), false);
+  auto box_sides = sides(set);
+  std::vector<Affine> rows;
+  for (const isl::aff& part : parts(function)) rows.push_back(take_apart(part));
+  Generators left;
+  std::vector<size_t> coordinates;
+  for (size_t i = 0; i < result.size(); ++i) {
+    std::vector<long> column;
+    for (const Affine& row : rows) column.push_back(row.coefficients[i]);
+    left.columns.push_back(std::move(column));
+    left.extents.push_back(box_sides ? (*box_sides)[i].size() : unknown_extent);
+    coordinates.push_back(i);
+  }
+  for (bool found = true; found;) {
+    found = false;
+    for (size_t row = 0; row < rows.size() && !found; ++row) {
+      if (!rows[row].is_linear()) continue;
+      std::vector<size_t> now = digits(left, row);
+      found = !now.empty();
+      for (size_t k = now.size(); k-- > 0;) {
+        result[coordinates[now[k]]] = true;
+        coordinates.erase(coordinates.begin() + static_cast<long>(now[k]));
+      }
+      left.drop(now);
+    }
+  }
+  return result;
 }
 
 long count_union(const std::vector<Image>& images) {

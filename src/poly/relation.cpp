@@ -56,23 +56,42 @@ Interval range_on_box(const Affine& linear, const std::vector<Interval>& box_sid
   return result;
 }
 
-/// Builds the function again, replacing floors that are constant on the box.
+isl::aff rebuilt(const Affine& a, const isl::space& space, const std::vector<Interval>& hull);
+
+/// Builds  floor(a)  again: multiples of the divisor leave it, and what stays inside may be
+/// constant.
+isl::aff rebuilt_floor(const Affine& a, const isl::space& space,
+                       const std::vector<Interval>& hull) {
+  Affine outside = a, inside = a;
+  outside.floors.clear();
+  outside.divisor = inside.divisor = 1;
+  auto divide = [&](long& out, long& in) {
+    out = floor_divide(in, a.divisor);
+    in -= out * a.divisor;
+  };
+  for (size_t i = 0; i < a.coefficients.size(); ++i) {
+    divide(outside.coefficients[i], inside.coefficients[i]);
+  }
+  divide(outside.constant, inside.constant);
+  isl::aff rest = constant(space, 0);
+  Interval reach = inside.is_linear() ? range_on_box(inside, hull) : Interval{0, -1};
+  long low = floor_divide(reach.lower, a.divisor), high = floor_divide(reach.upper, a.divisor);
+  if (reach.size() > 0 && low == high) {
+    rest = constant(space, low);
+  } else {
+    rest = quotient(rebuilt(inside, space, hull), a.divisor);
+  }
+  return rebuilt(outside, space, hull).add(rest);
+}
+
+/// Builds the function again without floors that are constant on the box.
 isl::aff rebuilt(const Affine& a, const isl::space& space, const std::vector<Interval>& hull) {
   isl::aff sum = constant(space, a.constant);
   for (size_t i = 0; i < a.coefficients.size(); ++i) {
     if (a.coefficients[i] != 0) sum = sum.add(coordinate(space, i).scale(a.coefficients[i]));
   }
   for (const Affine::Floor& floor : a.floors) {
-    Affine numerator = floor.of;
-    numerator.divisor = 1;
-    Interval reach{0, -1};
-    if (numerator.is_linear()) reach = range_on_box(numerator, hull);
-    long d = floor.of.divisor;
-    bool is_fixed =
-        reach.size() > 0 && floor_divide(reach.lower, d) == floor_divide(reach.upper, d);
-    isl::aff value = is_fixed ? constant(space, floor_divide(reach.lower, d))
-                              : quotient(rebuilt(numerator, space, hull), d);
-    sum = sum.add(value.scale(floor.coefficient));
+    sum = sum.add(rebuilt_floor(floor.of, space, hull).scale(floor.coefficient));
   }
   return a.divisor == 1 ? sum : sum.scale_down(a.divisor);
 }
@@ -130,6 +149,21 @@ Interval range(const isl::set& set, const isl::aff& a) {
             to_long(isl_set_max_val(set.get(), a.get()))};
   }
   return range_on_box(linear, *box_sides);
+}
+
+isl::set mapped_into(const isl::set& set, const isl::multi_aff& function, const isl::set& target) {
+  auto from = sides(set), to = sides(target);
+  bool all = from && to;
+  for (size_t i = 0; all && i < to->size(); ++i) {
+    Affine part = take_apart(function.at(static_cast<int>(i)));
+    if (!part.is_linear()) {
+      all = false;
+      break;
+    }
+    Interval reach = range_on_box(part, *from);
+    all = reach.lower >= (*to)[i].lower && reach.upper <= (*to)[i].upper;
+  }
+  return all ? set : target.preimage(function).intersect(set);
 }
 
 isl::set boxed(const isl::set& set) {

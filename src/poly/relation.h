@@ -33,6 +33,10 @@ Interval range(const isl::set& set, size_t i);
 /// Returns the range of "a" on a bounded, non-empty "set".
 Interval range(const isl::set& set, const isl::aff& a);
 
+/// Returns the elements of "set" that "function" maps into "target". Where bounds show that it maps
+/// all of them there, "set" comes back as it is: a box stays one, and nothing is computed.
+isl::set mapped_into(const isl::set& set, const isl::multi_aff& function, const isl::set& target);
+
 /// Returns "set" as a box where it is one, unchanged otherwise.
 isl::set boxed(const isl::set& set);
 
@@ -48,6 +52,10 @@ long count(const isl::set& set);
 
 /// Counts the distinct values of "function" on a bounded set. x + y on a 4 by 3 box has 6.
 long count_image(const isl::set& set, const isl::multi_aff& function);
+
+/// Which coordinates of "set" does the value of the function determine? 32*g + c determines both if
+/// c < 32. May say no where it is yes, if the set is no box or the function not linear.
+std::vector<bool> determined(const isl::set& set, const isl::multi_aff& function);
 
 /// A set and a function on it: stands for the function's values there.
 struct Image {

@@ -10,6 +10,11 @@
 namespace lathe::transforms {
 namespace {
 
+bool is_bound(const Order& order, Mark axis) {
+  return std::any_of(order.loops.begin(), order.loops.end(),
+                     [&](const Loop& loop) { return loop.mark == axis; });
+}
+
 Applied map(const Nest& nest, const Arguments& args) {
   Mark axis = *mark_named(args.name(1));
   for (const LoopRef& ref : resolve(nest, args.name(0))) {
@@ -24,13 +29,13 @@ Applied map(const Nest& nest, const Arguments& args) {
 std::vector<Step> candidates(const Nest& nest) {
   std::vector<Step> steps;
   for (const std::string& name : loop_names(nest)) {
-    LoopRef ref = resolve(nest, name).front();
-    const auto& loops = nest.order[ref.statement].loops;
-    if (loops[ref.depth].mark != Mark::serial) continue;
+    std::vector<LoopRef> refs = resolve(nest, name);
+    if (nest.order[refs[0].statement].loops[refs[0].depth].mark != Mark::serial) continue;
     for (Mark axis : {Mark::block_x, Mark::block_y, Mark::block_z, Mark::thread_x, Mark::thread_y,
                       Mark::thread_z, Mark::vthread}) {
-      bool taken = std::any_of(loops.begin(), loops.end(),
-                               [&](const Loop& loop) { return loop.mark == axis; });
+      bool taken = std::any_of(refs.begin(), refs.end(), [&](const LoopRef& ref) {
+        return is_bound(nest.order[ref.statement], axis);
+      });
       if (!taken) steps.push_back({"bind", {name, std::string(name_of(axis))}});
     }
   }

@@ -46,7 +46,7 @@ Applied narrow(const Nest& nest, const Arguments& args) {
   bool strided = written && !reads_weights_by(nest, target.statement, 0);
   Kept kept{0, args.number(0), strided};
   auto changed = narrowed(target, kept);
-  std::string what = strided ? fmt::format("every {}th", kept.factor) : "the first ones";
+  std::string what = strided ? "one in " + std::to_string(kept.factor) : "the first ones";
   std::string note =
       fmt::format("{}: {} -> {}, {}", loop.name, loop.extent, loop.extent / kept.factor, what);
   if (!written) {
@@ -63,7 +63,7 @@ Applied narrow(const Nest& nest, const Arguments& args) {
 }
 
 std::vector<Step> candidates(const Nest& nest) {
-  auto target = find_target(nest);
+  auto target = find_free_target(nest);
   if (!target) return {};
   const Loop& loop = nest.order[*target].loops.front();
   if (loop.name == batch_loop) return {};

@@ -51,6 +51,14 @@ Applied join(const Nest& nest, const Arguments& args) {
   return {with_order(nest, std::move(order)), ""};
 }
 
+/// Can the two loops become one in all statements that are inside both?
+bool fit(const Nest& nest, const std::string& outer, const std::string& inner) {
+  return std::all_of(nest.order.begin(), nest.order.end(), [&](const Order& order) {
+    auto a = find_loop(order, outer), b = find_loop(order, inner);
+    return !a || !b || (*b == *a + 1 && !find_loop(order, fused_name(outer, inner)));
+  });
+}
+
 std::vector<Step> candidates(const Nest& nest) {
   std::vector<Step> steps;
   for (const Order& order : nest.order) {
@@ -58,7 +66,7 @@ std::vector<Step> candidates(const Nest& nest) {
       const std::string &outer = order.loops[i].name, &inner = order.loops[i + 1].name;
       Step step{"fuse", {outer, inner}};
       bool known = std::find(steps.begin(), steps.end(), step) != steps.end();
-      if (!known && !find_loop(order, fused_name(outer, inner))) steps.push_back(step);
+      if (!known && fit(nest, outer, inner)) steps.push_back(step);
     }
   }
   return steps;

@@ -104,7 +104,7 @@ Applied slice(const Nest& nest, const Arguments& args) {
 }
 
 std::vector<Step> candidates(const Nest& nest) {
-  auto target = find_target(nest);
+  auto target = find_free_target(nest);
   if (!target) return {};
   const auto& loops = nest.order[*target].loops;
   if (loops.size() < 2 || loops[0].name == batch_loop || loops[1].name == batch_loop) return {};

@@ -40,12 +40,12 @@ std::vector<Order> swap_places(std::vector<Order> order, size_t a, size_t b) {
 
 Applied swap(const Nest& nest, const Arguments& args) {
   std::vector<LoopRef> a = resolve(nest, args.name(0)), b = resolve(nest, args.name(1));
-  if (args.name(0) == args.name(1)) fail("the two loops are the same");
   std::vector<Order> order = nest.order;
   bool nested = false;
   for (const LoopRef& x : a) {
     for (const LoopRef& y : b) {
       if (x.statement != y.statement) continue;
+      if (x.depth == y.depth) fail("the two loops are the same");
       order[x.statement] = swapped(nest.order[x.statement], x.depth, y.depth);
       nested = true;
     }

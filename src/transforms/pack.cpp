@@ -118,7 +118,8 @@ Applied copy_tile(const Nest& nest, const Arguments& args) {
   statements.push_back(std::move(copy));
   orders.push_back(std::move(copy_order));
   std::string note = fmt::format("{} is read through {}", tensors[source].name, tile.name);
-  return {make_nest(nest.name, std::move(tensors), std::move(statements), std::move(orders)), note};
+  return {assemble_nest(nest.name, std::move(tensors), std::move(statements), std::move(orders)),
+          note};
 }
 
 std::vector<Step> candidates(const Nest& nest) {

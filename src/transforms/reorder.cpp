@@ -22,11 +22,11 @@ Order reordered(const Order& order, const std::vector<size_t>& named) {
 Applied put(const Nest& nest, const Arguments& args) {
   std::vector<std::vector<size_t>> named(nest.order.size());
   for (size_t i = 0; i < args.size(); ++i) {
-    for (size_t j = 0; j < i; ++j) {
-      if (args.name(i) == args.name(j)) fail("loop '{}' is named twice", args.name(i));
-    }
     for (const LoopRef& ref : resolve(nest, args.name(i))) {
-      named[ref.statement].push_back(ref.depth);
+      auto& depths = named[ref.statement];
+      bool again = std::find(depths.begin(), depths.end(), ref.depth) != depths.end();
+      if (again) fail("loop '{}' is named twice", args.name(i));
+      depths.push_back(ref.depth);
     }
   }
   bool together = std::any_of(named.begin(), named.end(),

@@ -25,8 +25,7 @@ Applied strip_mine(const Nest& nest, const Arguments& args) {
 std::vector<Step> candidates(const Nest& nest) {
   std::vector<Step> steps;
   for (const std::string& name : loop_names(nest)) {
-    LoopRef ref = resolve(nest, name).front();
-    long extent = nest.order[ref.statement].loops[ref.depth].extent;
+    long extent = least_extent(nest, name);
     for (long factor = 2; factor < extent; ++factor) {
       bool power = factor <= 64 && (factor & (factor - 1)) == 0;
       if (power || extent % factor == 0) steps.push_back({"split", {name, factor}});

@@ -28,10 +28,13 @@ Applied cut(const Nest& nest, const Arguments& args) {
 }
 
 std::vector<Step> candidates(const Nest& nest) {
-  std::vector<Step> steps = for_each_loop(nest, "split_range", [](const Loop& loop) {
-    return loop.extent >= 4 && loop.extent % 2 == 0;
-  });
-  for (Step& step : steps) step.args.push_back(Fraction{1, 2});
+  std::vector<Step> steps;
+  for (const std::string& name : loop_names(nest)) {
+    LoopRef first = resolve(nest, name).front();
+    long extent = nest.order[first.statement].loops[first.depth].extent;
+    bool halves = extent >= 4 && extent % 2 == 0 && extent / 2 < least_extent(nest, name);
+    if (halves) steps.push_back({"split_range", {name, Fraction{1, 2}}});
+  }
   return steps;
 }
 

@@ -3,6 +3,7 @@
 //   tile(i, 8, j, 4):   for k: for i: for j: S  ->  for i.o: for j.o: for k: for i.i: for j.i: S
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "transforms/transform_loops.h"
 
@@ -34,17 +35,17 @@ Order tiled(Order order, const Arguments& args) {
 }
 
 Applied block(const Nest& nest, const Arguments& args) {
-  std::vector<size_t> found(nest.order.size(), 0);
+  std::vector<std::set<size_t>> found(nest.order.size());
   for (size_t i = 0; i < args.size(); i += 2) {
-    for (size_t j = 0; j < i; j += 2) {
-      if (args.name(i) == args.name(j)) fail("loop '{}' is named twice", args.name(i));
+    for (const LoopRef& ref : resolve(nest, args.name(i))) {
+      bool again = !found[ref.statement].insert(ref.depth).second;
+      if (again) fail("loop '{}' is named twice", args.name(i));
     }
-    for (const LoopRef& ref : resolve(nest, args.name(i))) ++found[ref.statement];
   }
   std::vector<Order> order = nest.order;
   bool any = false;
   for (size_t s = 0; s < order.size(); ++s) {
-    if (found[s] != args.size() / 2) continue;
+    if (found[s].size() != args.size() / 2) continue;
     order[s] = tiled(order[s], args);
     any = true;
   }
@@ -58,8 +59,9 @@ std::vector<Step> candidates(const Nest& nest) {
   for (const Order& order : nest.order) {
     for (size_t i = 0; i + 1 < order.loops.size(); ++i) {
       const Loop &a = order.loops[i], &b = order.loops[i + 1];
+      long extent = std::min(least_extent(nest, a.name), least_extent(nest, b.name));
       for (long factor : {4L, 8L, 16L, 32L}) {
-        if (factor >= a.extent || factor >= b.extent) continue;
+        if (factor >= extent) continue;
         Step step{"tile", {a.name, factor, b.name, factor}};
         if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(step);
       }

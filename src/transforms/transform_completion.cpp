@@ -97,7 +97,7 @@ class Propagation {
   }
 
   Nest nest(const std::string& name) && {
-    return make_nest(name, std::move(tensors_), std::move(statements_), std::move(order_));
+    return assemble_nest(name, std::move(tensors_), std::move(statements_), std::move(order_));
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace lathe {
 
@@ -27,6 +28,14 @@ std::vector<LoopRef> resolve(const Nest& nest, const std::string& name) {
     fail("no loop '{}'; loops here: {}", name, fmt::join(loop_names(nest), " "));
   }
   return found;
+}
+
+long least_extent(const Nest& nest, const std::string& name) {
+  long least = std::numeric_limits<long>::max();
+  for (const LoopRef& ref : resolve(nest, name)) {
+    least = std::min(least, nest.order[ref.statement].loops[ref.depth].extent);
+  }
+  return least;
 }
 
 Nest with_order(const Nest& nest, std::vector<Order> order) {

@@ -9,8 +9,14 @@
 namespace lathe {
 namespace {
 
-/// Gives a statement an outermost place of its own; refuses if a dependence forbids it.
-std::vector<Order> isolated(const Nest& nest, size_t s) {
+/// An order in which one statement is alone, and what is wrong with it.
+struct Isolation {
+  std::vector<Order> order;
+  std::optional<Violation> violation;
+};
+
+/// Gives a statement an outermost place of its own.
+Isolation isolated(const Nest& nest, size_t s) {
   Nest apart = nest;
   std::string name = apart.order[s].loops.front().name;
   apart.order[s].loops.front().name += " apart";  // no name has a space: nothing shares this loop
@@ -19,14 +25,10 @@ std::vector<Order> isolated(const Nest& nest, size_t s) {
   for (size_t t = 0; t < nest.order.size(); ++t) {
     shares = shares || (t != s && shared_loops(nest.order[t], nest.order[s]) > 0);
   }
-  if (shares) {
-    if (auto violation = judge_order(apart).violation) {
-      fail("statement '{}' cannot leave the loops that it shares: {}", nest.statements()[s].name,
-           witness(*violation, nest));
-    }
-  }
+  std::optional<Violation> violation;
+  if (shares) violation = judge_order(apart).violation;
   apart.order[s].loops.front().name = name;
-  return apart.order;
+  return {std::move(apart.order), std::move(violation)};
 }
 
 }  // namespace
@@ -46,11 +48,20 @@ std::optional<size_t> find_target(const Nest& nest) {
   return std::nullopt;
 }
 
+std::optional<size_t> find_free_target(const Nest& nest) {
+  auto found = find_target(nest);
+  return found && !isolated(nest, *found).violation ? found : std::nullopt;
+}
+
 Target take_target(const Nest& nest) {
   auto found = find_target(nest);
   if (!found) fail("no statement accumulates in a loop; neural steps act on reductions");
   size_t s = *found;
-  std::vector<Order> order = isolated(nest, s);
+  auto [order, violation] = isolated(nest, s);
+  if (violation) {
+    fail("statement '{}' cannot leave the loops that it shares: {}", nest.statements()[s].name,
+         witness(*violation, nest));
+  }
   auto [statement, own] = rebased(nest.statements()[s], order[s]);
   return {s, std::move(statement), std::move(own), std::move(order)};
 }
@@ -74,7 +85,7 @@ Nest assemble(const Nest& nest, const Target& target, const std::pair<Statement,
   std::vector<Order> order = target.rest;
   statements[target.index] = changed.first;
   order[target.index] = changed.second;
-  return make_nest(nest.name, nest.tensors(), std::move(statements), std::move(order));
+  return assemble_nest(nest.name, nest.tensors(), std::move(statements), std::move(order));
 }
 
 Nest assemble_with(const Nest& nest, const Target& target,
@@ -84,10 +95,12 @@ Nest assemble_with(const Nest& nest, const Target& target,
   std::vector<Order> order = target.rest;
   statements[target.index] = changed.first;
   order[target.index] = changed.second;
+  after = without_units(after);
+  after.origin = {after.name, poly::identity(after.domain.space())};
   for (Order& o : order) o.at[0] *= 2;
   order.push_back(plain_order(after, {order[target.index].at[0] + 1}));
   statements.push_back(std::move(after));
-  return make_nest(nest.name, std::move(tensors), std::move(statements), std::move(order));
+  return assemble_nest(nest.name, std::move(tensors), std::move(statements), std::move(order));
 }
 
 }  // namespace lathe

@@ -28,6 +28,9 @@ struct Target {
 /// loop is still one, not unrolled.
 std::optional<size_t> find_target(const Nest& nest);
 
+/// Finds the same, if it can be taken out of the loops that it shares with others.
+std::optional<size_t> find_free_target(const Nest& nest);
+
 /// Takes that statement out of the loops that it shares with others.
 Target take_target(const Nest& nest);
 
@@ -52,7 +55,7 @@ Nest complete(const Nest& nest, const Target& target, const std::pair<Statement,
 /// The same where every element is still written.
 Nest assemble(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed);
 
-/// The same with a statement that runs after the target (and more tensors that it uses).
+/// The same with a new statement that runs after the target (and more tensors that it uses).
 Nest assemble_with(const Nest& nest, const Target& target,
                    const std::pair<Statement, Order>& changed, std::vector<Tensor> tensors,
                    Statement after);

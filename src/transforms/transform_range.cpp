@@ -78,7 +78,7 @@ Nest cut_range(const Nest& nest, const std::string& loop, long count) {
       orders.push_back(std::move(part_order));
     }
   }
-  return make_nest(nest.name, nest.tensors(), std::move(statements), std::move(orders));
+  return assemble_nest(nest.name, nest.tensors(), std::move(statements), std::move(orders));
 }
 
 }  // namespace lathe

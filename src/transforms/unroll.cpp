@@ -22,9 +22,8 @@ std::vector<Step> candidates(const Nest& nest) {
   std::vector<Step> steps = for_each_loop(nest, "unroll", [](const Loop& loop) {
     return loop.mark == Mark::serial && loop.extent <= 16;
   });
-  for (Step& step : for_each_loop(nest, "unroll", [](const Loop& l) { return l.extent > 16; })) {
-    step.args.push_back(16L);
-    steps.push_back(std::move(step));
+  for (const std::string& name : loop_names(nest)) {
+    if (least_extent(nest, name) > 16) steps.push_back({"unroll", {name, 16L}});
   }
   return steps;
 }
