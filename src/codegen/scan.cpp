@@ -7,7 +7,10 @@ namespace {
 
 LoopNode statement_node(const Nest& nest, size_t index) {
   auto [statement, order] = rebased(nest.statements()[index], nest.order[index]);
-  return {std::nullopt, {}, statement, print_constraints(statement.domain, statement.dims)};
+  return {std::nullopt,
+          {},
+          statement,
+          print_constraints(statement.domain, extents(order), statement.dims)};
 }
 
 LoopNode node_of(const Nest& nest, const Place& place) {

@@ -92,14 +92,6 @@ void add_ordered(std::vector<Dependence>& list, Dependence d, const std::vector<
   }
 }
 
-/// Two accesses of one statement to one element share the coordinates that the element determines,
-/// if both index it in the same way.
-std::vector<bool> shared_coordinates(bool one_statement, const Statement& s, const Access& from,
-                                     const Access& to) {
-  if (!one_statement || !from.at.plain_is_equal(to.at)) return {};
-  return poly::determined(s.domain, from.at);
-}
-
 bool commute(const Statement& a, const Statement& b) {
   return a.update == b.update && a.update != Update::assign;
 }
@@ -109,44 +101,40 @@ bool may_precede(const Order& a, const Order& b) {
   return shared_loops(a, b) > 0 || a.at[0] <= b.at[0];
 }
 
+Dependence conflicts(Dependence::Kind kind, size_t s, size_t t,
+                     const std::vector<Statement>& statements, const Access& from,
+                     const Access& to) {
+  Pairs pairs = all_pairs(statements[s], from, statements[t], to);
+  return {kind, from.tensor, s, t, pairs.set, pairs.source_at, pairs.sink_at};
+}
+
 /// Adds the dependences from the instances of statement "s" to those of statement "t".
 void add_between(std::vector<Dependence>& list, size_t s, size_t t,
                  const std::vector<Statement>& statements, const std::vector<Order>& order) {
   const Statement& source = statements[s];
   const Statement& sink = statements[t];
-  if (!may_precede(order[s], order[t])) return;
   using Kind = Dependence::Kind;
-  auto dependence = [&](Kind kind, const Access& from, const Access& to) {
-    Pairs pairs = all_pairs(source, from, sink, to);
-    return Dependence{kind,
-                      from.tensor,
-                      s,
-                      t,
-                      pairs.set,
-                      pairs.source_at,
-                      pairs.sink_at,
-                      shared_coordinates(s == t, source, from, to)};
+  auto add = [&](Kind kind, const Access& from, const Access& to) {
+    add_ordered(list, conflicts(kind, s, t, statements, from, to), order);
   };
-  if (source.write.tensor == sink.write.tensor) {
-    if (!commute(source, sink)) {
-      add_ordered(list, dependence(Kind::output, source.write, sink.write), order);
-    } else if (s <= t || !may_precede(order[t], order[s])) {
-      Dependence d = dependence(Kind::reduction, source.write, sink.write);
-      if (s == t) {
-        list.push_back(d);  // an instance and itself are a pair: no need to look for one
-      } else {
-        add_if_any(list, d, d.pairs);
-      }
-    }
+  if (source.write.tensor == sink.write.tensor && !commute(source, sink)) {
+    add(Kind::output, source.write, sink.write);
   }
   for (const Access& access : sink.reads) {
-    if (access.tensor != source.write.tensor) continue;
-    add_ordered(list, dependence(Kind::flow, source.write, access), order);
+    if (access.tensor == source.write.tensor) add(Kind::flow, source.write, access);
   }
   for (const Access& access : source.reads) {
-    if (access.tensor != sink.write.tensor) continue;
-    add_ordered(list, dependence(Kind::anti, access, sink.write), order);
+    if (access.tensor == sink.write.tensor) add(Kind::anti, access, sink.write);
   }
+}
+
+/// Is there a reduction between the statements?
+std::optional<Reduction> reduction_of(size_t s, size_t t,
+                                      const std::vector<Statement>& statements) {
+  const Statement &a = statements[s], &b = statements[t];
+  if (a.write.tensor != b.write.tensor || !commute(a, b)) return std::nullopt;
+  if (s != t) return Reduction{s, t, {}};
+  return Reduction{s, t, poly::determined(a.domain, a.write.at)};
 }
 
 }  // namespace
@@ -165,13 +153,22 @@ const char* name_of(Dependence::Kind kind) {
   return "";
 }
 
-std::vector<Dependence> find_dependences(const std::vector<Statement>& statements,
-                                         const std::vector<Order>& order) {
-  std::vector<Dependence> list;
+Dependences find_dependences(const std::vector<Statement>& statements,
+                             const std::vector<Order>& order) {
+  Dependences result;
   for (size_t s = 0; s < statements.size(); ++s) {
-    for (size_t t = 0; t < statements.size(); ++t) add_between(list, s, t, statements, order);
+    for (size_t t = 0; t < statements.size(); ++t) {
+      if (may_precede(order[s], order[t])) add_between(result.ordered, s, t, statements, order);
+      auto reduction = s <= t ? reduction_of(s, t, statements) : std::nullopt;
+      if (reduction) result.reductions.push_back(std::move(*reduction));
+    }
   }
-  return list;
+  return result;
+}
+
+Dependence pairs_of(const Reduction& r, const std::vector<Statement>& statements) {
+  return conflicts(Dependence::Kind::reduction, r.first, r.second, statements,
+                   statements[r.first].write, statements[r.second].write);
 }
 
 isl::aff distance(const Dependence& dependence, const std::vector<Order>& order, size_t depth) {

@@ -24,16 +24,31 @@ struct Dependence {
   /// the sink determines the source, "pairs" are simply the sinks.
   isl::set pairs;
   isl::multi_aff source_at, sink_at;
-  /// If source and sink are one statement: which coordinates both instances of every pair share.
+};
+
+/// Two statements (or one) that update the same tensor in the same way. Their pairs are found only
+/// when they matter, which is seldom: a reduction that no concurrent loop runs over needs none.
+struct Reduction {
+  size_t first, second;
+  /// If both are one statement: which coordinates all updates of an element share.
   std::vector<bool> shared;
+};
+
+/// All that restricts the order of a meaning's instances.
+struct Dependences {
+  std::vector<Dependence> ordered;
+  std::vector<Reduction> reductions;
 };
 
 /// Names a kind: "flow", "anti", "output", "reduction".
 const char* name_of(Dependence::Kind kind);
 
 /// Finds all dependences of statements that run in "order".
-std::vector<Dependence> find_dependences(const std::vector<Statement>& statements,
-                                         const std::vector<Order>& order);
+Dependences find_dependences(const std::vector<Statement>& statements,
+                             const std::vector<Order>& order);
+
+/// Returns the pairs of a reduction as a dependence.
+Dependence pairs_of(const Reduction& reduction, const std::vector<Statement>& statements);
 
 /// A pair of instances that an order does not keep apart as it must.
 struct Violation {

@@ -28,6 +28,16 @@ void merge_digits(std::vector<Direction>& directions) {
   std::sort(directions.begin(), directions.end());
 }
 
+/// Takes the direction along "vector" out and returns its extent: 1 if there is none.
+long take(std::vector<Direction>& directions, const std::vector<long>& vector) {
+  auto found = std::find_if(directions.begin(), directions.end(),
+                            [&](const Direction& d) { return d.vector == vector; });
+  if (found == directions.end()) return 1;
+  long extent = found->extent;
+  directions.erase(found);
+  return extent;
+}
+
 }  // namespace
 
 std::optional<Parallelepiped> image_of_box(const isl::set& set, const isl::multi_aff& function) {
@@ -55,19 +65,13 @@ std::optional<Parallelepiped> image_of_box(const isl::set& set, const isl::multi
 std::optional<Parallelepiped> joined(const Parallelepiped& a, const Parallelepiped& b) {
   std::vector<long> shift(a.corner.size());
   for (size_t i = 0; i < shift.size(); ++i) shift[i] = b.corner[i] - a.corner[i];
-  for (size_t d = 0; d < a.directions.size(); ++d) {
+  std::vector<std::vector<long>> along{shift};
+  for (const Direction& d : a.directions) along.push_back(d.vector);
+  for (const std::vector<long>& vector : along) {
     Parallelepiped rest_a = a, rest_b = b;
-    const Direction along = a.directions[d];
-    if (shift != scaled(along.vector, along.extent)) continue;
-    auto same = std::find_if(b.directions.begin(), b.directions.end(),
-                             [&](const Direction& x) { return x.vector == along.vector; });
-    long extent = same == b.directions.end() ? 1 : same->extent;
-    rest_a.directions.erase(rest_a.directions.begin() + static_cast<long>(d));
-    if (same != b.directions.end()) {
-      rest_b.directions.erase(rest_b.directions.begin() + (same - b.directions.begin()));
-    }
-    if (rest_a.directions != rest_b.directions) continue;
-    rest_a.directions.push_back({along.vector, along.extent + extent});
+    long extent_a = take(rest_a.directions, vector), extent_b = take(rest_b.directions, vector);
+    if (shift != scaled(vector, extent_a) || rest_a.directions != rest_b.directions) continue;
+    rest_a.directions.push_back({vector, extent_a + extent_b});
     merge_digits(rest_a.directions);
     return rest_a;
   }

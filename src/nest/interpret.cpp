@@ -82,7 +82,7 @@ class Interpreter {
     const Statement& s = nest_.statements()[index];
     const Order& order = nest_.order[index];
     isl::set domain = poly::boxed(iterations(s, order));
-    Prepared p{&s, !poly::is_box_from_zero(domain), poly::constraints(domain), {}, {}};
+    Prepared p{&s, !poly::is_box(domain, extents(order)), poly::constraints(domain), {}, {}};
     p.write = offset_of(s.write, nest_.tensors()[s.write.tensor], order);
     for (const Access& access : s.reads) {
       p.reads.push_back(offset_of(access, nest_.tensors()[access.tensor], order));

@@ -41,15 +41,6 @@ Violation violated(const Dependence& d, const isl::set& pairs, Violation::How ho
   return v;
 }
 
-/// Do both instances of every pair run in the same iteration of this loop, because it depends only
-/// on coordinates that they share? Much cheaper than the distance.
-bool together(const Dependence& d, const Loop& loop) {
-  for (size_t i = 0; i < d.shared.size(); ++i) {
-    if (!d.shared[i] && poly::involves(loop.value, i)) return false;
-  }
-  return !d.shared.empty();
-}
-
 /// Follows a dependence whose source must run first.
 std::optional<Violation> follow(const Dependence& d, const std::vector<Order>& order) {
   const Order& a = order[d.source];
@@ -62,7 +53,6 @@ std::optional<Violation> follow(const Dependence& d, const std::vector<Order>& o
     if (a.at[depth] > b.at[depth] || depth == shared) {
       return violated(d, pairs, Violation::How::reversed, nullptr);
     }
-    if (together(d, a.loops[depth])) continue;
     isl::aff ahead = distance(d, order, depth);
     if (poly::same(ahead, zero)) continue;
     poly::Interval reach = poly::range(pairs, ahead);
@@ -78,25 +68,42 @@ std::optional<Violation> follow(const Dependence& d, const std::vector<Order>& o
   }
 }
 
-/// Follows a reduction: its pairs may run in either order, but only lanes may overlap.
-std::optional<Violation> follow_reduction(const Dependence& d, const std::vector<Order>& order,
-                                          std::vector<std::string>& lane_sums) {
-  const Order& a = order[d.source];
-  const Order& b = order[d.sink];
-  size_t shared = shared_loops(a, b), last = 0;
-  for (size_t depth = 0; depth < shared; ++depth) {
-    const Loop& loop = a.loops[depth];
-    if (is_concurrent(loop.mark) && !together(d, loop)) last = depth + 1;
+/// Do all updates of an element run in the same iteration of this loop, because it depends only on
+/// coordinates that they share?
+bool together(const Reduction& r, const Loop& loop) {
+  for (size_t i = 0; i < r.shared.size(); ++i) {
+    if (!r.shared[i] && poly::involves(loop.value, i)) return false;
   }
+  return !r.shared.empty();
+}
+
+/// How many of the shared loops must be looked at? Up to the last one that may run updates of one
+/// element at the same time.
+size_t suspicious_loops(const Reduction& r, const std::vector<Order>& order) {
+  const Order& a = order[r.first];
+  size_t last = 0;
+  for (size_t depth = 0; depth < shared_loops(a, order[r.second]); ++depth) {
+    const Loop& loop = a.loops[depth];
+    if (is_concurrent(loop.mark) && !together(r, loop)) last = depth + 1;
+  }
+  return last;
+}
+
+/// Follows a reduction: its pairs may run in either order, but only lanes may overlap.
+std::optional<Violation> follow_reduction(const Reduction& r, const Nest& nest,
+                                          std::vector<std::string>& lane_sums) {
+  size_t last = suspicious_loops(r, nest.order);
+  if (last == 0) return std::nullopt;
+  Dependence d = pairs_of(r, nest.statements());
   isl::set pairs = d.pairs;
   isl::aff zero = poly::constant(pairs.space(), 0);
-  for (size_t depth = 0; depth < last && a.at[depth] == b.at[depth]; ++depth) {
-    if (together(d, a.loops[depth])) continue;
-    isl::aff ahead = distance(d, order, depth);
+  for (size_t depth = 0; depth < last; ++depth) {
+    const Loop& loop = nest.order[r.first].loops[depth];
+    if (together(r, loop)) continue;
+    isl::aff ahead = distance(d, nest.order, depth);
     if (poly::same(ahead, zero)) continue;
-    const Loop& loop = a.loops[depth];
     if (is_concurrent(loop.mark)) {
-      isl::set overlapping = pairs.intersect(ahead.gt_set(zero));
+      isl::set overlapping = pairs.intersect(ahead.ne_set(zero));
       bool overlap = !overlapping.is_empty();
       if (overlap && loop.mark != Mark::vector) {
         return violated(d, overlapping, Violation::How::concurrent, &loop);
@@ -129,10 +136,13 @@ std::string print_element(const Violation& v, const Nest& nest) {
 
 Judgement judge_order(const Nest& nest) {
   Judgement result;
-  for (const Dependence& d : nest.meaning->dependences()) {
-    result.violation = d.kind == Dependence::Kind::reduction
-                           ? follow_reduction(d, nest.order, result.lane_sums)
-                           : follow(d, nest.order);
+  const Dependences& dependences = nest.meaning->dependences();
+  for (const Dependence& d : dependences.ordered) {
+    result.violation = follow(d, nest.order);
+    if (result.violation) return result;
+  }
+  for (const Reduction& r : dependences.reductions) {
+    result.violation = follow_reduction(r, nest, result.lane_sums);
     if (result.violation) return result;
   }
   return result;

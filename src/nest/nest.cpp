@@ -106,9 +106,9 @@ Meaning::Meaning(std::vector<Tensor> tensors, std::vector<Statement> statements,
 
 Meaning::~Meaning() = default;
 
-const std::vector<Dependence>& Meaning::dependences() const {
+const Dependences& Meaning::dependences() const {
   if (!dependences_) {
-    dependences_ = std::make_unique<std::vector<Dependence>>(find_dependences(statements_, order_));
+    dependences_ = std::make_unique<Dependences>(find_dependences(statements_, order_));
   }
   return *dependences_;
 }
@@ -163,10 +163,14 @@ Order plain_order(const Statement& statement, std::vector<long> at) {
   return order;
 }
 
+std::vector<long> extents(const Order& order) {
+  std::vector<long> result;
+  for (const Loop& loop : order.loops) result.push_back(loop.extent);
+  return result;
+}
+
 isl::set iterations(const Statement& statement, const Order& order) {
-  std::vector<long> extents;
-  for (const Loop& loop : order.loops) extents.push_back(loop.extent);
-  isl::set hull = poly::box(statement.domain.ctx(), extents);
+  isl::set hull = poly::box(statement.domain.ctx(), extents(order));
   return poly::mapped_into(hull, order.instance, statement.domain);
 }
 

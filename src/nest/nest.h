@@ -114,7 +114,7 @@ struct Order {
   std::vector<long> at;
 };
 
-struct Dependence;
+struct Dependences;
 
 /// What a nest computes. Dependences are found when first asked for, and kept.
 class Meaning {
@@ -126,13 +126,13 @@ class Meaning {
   const std::vector<Statement>& statements() const { return statements_; }
 
   /// Returns the pairs of instances whose order matters (dependence.h).
-  const std::vector<Dependence>& dependences() const;
+  const Dependences& dependences() const;
 
  private:
   std::vector<Tensor> tensors_;
   std::vector<Statement> statements_;
   std::vector<Order> order_;  // a valid order: it says which of two conflicting accesses is first
-  mutable std::unique_ptr<std::vector<Dependence>> dependences_;
+  mutable std::unique_ptr<Dependences> dependences_;
 };
 
 struct Nest {
@@ -159,6 +159,9 @@ Nest make_nest(std::string name, std::vector<Tensor> tensors, std::vector<Statem
 
 /// Returns the order in which the loops of "statement" are its coordinates, as written.
 Order plain_order(const Statement& statement, std::vector<long> at);
+
+/// Returns the extents of all loops.
+std::vector<long> extents(const Order& order);
 
 /// Returns the instances of a statement in terms of its loops.
 isl::set iterations(const Statement& statement, const Order& order);

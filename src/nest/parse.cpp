@@ -343,8 +343,24 @@ class NestParser {
     lexer_.expect(":");
     at.insert(at.end(), opened - 1, 0);
     bool same_line = lexer_.peek().line == line;
+    std::vector<bool> before = placed_;
     parse_places(same_line ? lexer_.peek().column - 1 : column, at);
+    for (size_t depth = headers_.size() - opened; depth < headers_.size(); ++depth) {
+      share_extent(before, depth);
+    }
     headers_.resize(headers_.size() - opened);
+  }
+
+  /// Gives loop "depth" of all statements placed since "before" the extent that suits them all.
+  void share_extent(const std::vector<bool>& before, size_t depth) {
+    long extent = 0;
+    for (bool widest : {true, false}) {
+      for (size_t s = 0; s < placed_.size(); ++s) {
+        if (!placed_[s] || before[s]) continue;
+        Loop& loop = order_[s].loops[depth];
+        widest ? extent = std::max(extent, loop.extent) : loop.extent = extent;
+      }
+    }
   }
 
   Header parse_header() {

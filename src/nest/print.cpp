@@ -132,7 +132,7 @@ std::string print_statement(const Statement& s, const std::vector<Tensor>& tenso
     bounds.push_back(fmt::format("{} < {}", s.dims[i], extents[i]));
   }
   std::string out = fmt::format("statement {}[{}]", s.name, fmt::join(bounds, ", "));
-  std::string where = print_constraints(s.domain, s.dims);
+  std::string where = print_constraints(s.domain, extents, s.dims);
   if (!where.empty()) out += " where " + where;
   std::string from = print_tuple(s.origin.at, s.dims);
   std::string own = fmt::format("[{}]", fmt::join(s.dims, ", "));
@@ -208,9 +208,10 @@ std::string print_body(const Statement& s, const std::vector<Tensor>& tensors) {
                      printer.print(s.value, 1));
 }
 
-std::string print_constraints(const isl::set& domain, const std::vector<std::string>& dims) {
-  if (poly::is_box_from_zero(domain)) return "";
-  isl::set hull = poly::box(domain.ctx(), hull_extents(domain));
+std::string print_constraints(const isl::set& domain, const std::vector<long>& extents,
+                              const std::vector<std::string>& dims) {
+  if (poly::is_box(domain, extents)) return "";
+  isl::set hull = poly::box(domain.ctx(), extents);
   std::vector<std::string> pieces;
   for (const auto& piece : poly::constraints(domain.coalesce().gist(hull))) {
     std::vector<std::string> list;

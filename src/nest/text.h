@@ -33,7 +33,8 @@ std::string print_body(const Statement& statement, const std::vector<Tensor>& te
 std::string print_access(const Access& access, const std::vector<Tensor>& tensors,
                          const std::vector<std::string>& dims);
 
-/// Prints the constraints that a domain adds to its bounding box; empty for a box.
-std::string print_constraints(const isl::set& domain, const std::vector<std::string>& dims);
+/// Prints the constraints that a domain adds to the box of these extents; empty if it is that box.
+std::string print_constraints(const isl::set& domain, const std::vector<long>& extents,
+                              const std::vector<std::string>& dims);
 
 }  // namespace lathe

@@ -157,19 +157,24 @@ std::vector<isl::aff> parts(const isl::multi_aff& function) {
 }
 
 isl::set box(isl::ctx ctx, const std::vector<long>& extents) {
-  isl_basic_set* result = isl_basic_set_universe(tuples(ctx, extents.size()).release());
-  isl_local_space* local = isl_local_space_from_space(isl_basic_set_get_space(result));
-  for (size_t i = 0; i < extents.size(); ++i) {
-    auto at = static_cast<int>(i);
-    isl_constraint* lower = isl_constraint_alloc_inequality(isl_local_space_copy(local));
-    lower = isl_constraint_set_coefficient_si(lower, isl_dim_set, at, 1);
-    isl_constraint* upper = isl_constraint_alloc_inequality(isl_local_space_copy(local));
-    upper = isl_constraint_set_coefficient_si(upper, isl_dim_set, at, -1);
-    upper = isl_constraint_set_constant_si(upper, static_cast<int>(extents[i] - 1));
-    result = isl_basic_set_add_constraint(result, lower);
-    result = isl_basic_set_add_constraint(result, upper);
+  auto dims = static_cast<unsigned>(extents.size());
+  isl_mat* equalities = isl_mat_alloc(ctx.get(), 0, dims + 1);
+  isl_mat* bounds = isl_mat_alloc(ctx.get(), 2 * dims, dims + 1);
+  for (unsigned row = 0; row < 2 * dims; ++row) {
+    for (unsigned column = 0; column <= dims; ++column) {
+      bounds = isl_mat_set_element_si(bounds, static_cast<int>(row), static_cast<int>(column), 0);
+    }
   }
-  isl_local_space_free(local);
+  for (unsigned i = 0; i < dims; ++i) {
+    int lower = static_cast<int>(2 * i), upper = lower + 1, column = static_cast<int>(i);
+    int constant = static_cast<int>(dims);
+    bounds = isl_mat_set_element_si(bounds, lower, column, 1);
+    bounds = isl_mat_set_element_si(bounds, upper, column, -1);
+    bounds = isl_mat_set_element_si(bounds, upper, constant, static_cast<int>(extents[i] - 1));
+  }
+  isl_basic_set* result =
+      isl_basic_set_from_constraint_matrices(tuples(ctx, dims).release(), equalities, bounds,
+                                             isl_dim_set, isl_dim_div, isl_dim_param, isl_dim_cst);
   return isl::manage(isl_set_from_basic_set(result));
 }
 

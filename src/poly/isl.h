@@ -8,6 +8,7 @@
 #include <isl/cpp.h>
 #include <isl/ilp.h>
 #include <isl/map.h>
+#include <isl/mat.h>
 #include <isl/options.h>
 #include <isl/set.h>
 #include <isl/val.h>

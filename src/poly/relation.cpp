@@ -135,6 +135,14 @@ bool is_box_from_zero(const isl::set& set) {
                               [](const Interval& side) { return side.lower == 0; });
 }
 
+bool is_box(const isl::set& set, const std::vector<long>& extents) {
+  auto found = sides(set);
+  for (size_t i = 0; found && i < extents.size(); ++i) {
+    if ((*found)[i].lower != 0 || (*found)[i].upper != extents[i] - 1) return false;
+  }
+  return found.has_value();
+}
+
 Interval range(const isl::set& set, size_t i) {
   auto at = static_cast<int>(i);
   return {to_long(isl_set_dim_min_val(set.copy(), at)),

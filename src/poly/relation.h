@@ -27,6 +27,9 @@ std::optional<std::vector<Interval>> sides(const isl::set& set);
 /// Is "set" written as a box with a corner at 0?
 bool is_box_from_zero(const isl::set& set);
 
+/// Is "set" written as { x : 0 <= x[i] < extents[i] }?
+bool is_box(const isl::set& set, const std::vector<long>& extents);
+
 /// Returns the range of coordinate "i" in a bounded, non-empty "set".
 Interval range(const isl::set& set, size_t i);
 

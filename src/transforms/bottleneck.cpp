@@ -62,13 +62,26 @@ Applied narrow(const Nest& nest, const Arguments& args) {
   return {result, note};
 }
 
+/// Can what the step no longer writes be propagated? How far that reaches is found by trying.
+bool applies(const Nest& nest, const Step& step) {
+  try {
+    narrow(nest, Arguments(step));
+    return true;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
 std::vector<Step> candidates(const Nest& nest) {
   auto target = find_free_target(nest);
   if (!target) return {};
   const Loop& loop = nest.order[*target].loops.front();
   if (loop.name == batch_loop) return {};
   std::vector<Step> steps;
-  for (long factor : divisors(loop.extent)) steps.push_back({"bottleneck", {factor}});
+  for (long factor : divisors(loop.extent)) {
+    Step step{"bottleneck", {factor}};
+    if (applies(nest, step)) steps.push_back(std::move(step));
+  }
   return steps;
 }
 

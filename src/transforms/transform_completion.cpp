@@ -136,6 +136,9 @@ class Propagation {
     std::vector<Loop> loops = order_[s].loops;
     isl::multi_aff old = poly::identity(statement.domain.space());
     statement.domain = statement.domain.intersect(index.lt_set(end));
+    if (statement.domain.is_empty()) {
+      fail("nothing would be left for '{}' to do; use repeat", statement.name);
+    }
     if (!is_multiple(index, left.stride)) {
       auto at = coordinate_of(statement, index);
       if (!at) {

@@ -234,7 +234,7 @@ inline std::string random_recurrence(Random& random) {
   std::string tensors = fmt::format(
       "nest recurrence\ntensor A: output f32[{}, {}]\ntensor L: output f32[{}]\n"
       "tensor X: input f32[{}, {}]\n",
-      n + 2, m + 2, n + m + 2, n + 2, m + 2);
+      n + m, n + m, n + m, n + m, n + m);
   std::string domain = fmt::format("statement S[i < {}, j < {}]:\n  ", n, m);
   std::string body =
       random.pick({"A[i + 1, j] = A[i, j + 1] + X[i, j]", "A[i + 1, j + 1] = A[i, j] + X[i, j]",
