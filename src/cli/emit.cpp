@@ -13,8 +13,14 @@ struct Options {
 
 int run(const Options& options) {
   Context context;
-  Nest nest =
-      replay(load_nest(context, options.arguments.nest), load_recipe(options.arguments.recipe));
+  Nest nest = load_nest(context, options.arguments.nest);
+  for (const Judged& judged : try_recipe(nest, load_recipe(options.arguments.recipe))) {
+    if (!judged.verdict.accepted()) {
+      fmt::print(stderr, "lathe: {}\n{}", print(judged.step), print_verdict(judged.verdict, 2));
+      return 1;
+    }
+    nest = judged.nest;
+  }
   fmt::print("{}", options.at == "nest" ? print(nest) : print(scan(nest)));
   return 0;
 }

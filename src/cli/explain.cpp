@@ -17,11 +17,10 @@ std::string indented(const std::string& text) {
   return out;
 }
 
-void print_state(const Nest& original, const Nest& nest) {
+void print_state(const Nest& nest, const std::string& meaning) {
   Cost c = cost(nest);
-  fmt::print("{}\n    {} MACs, {} weights, {} bytes touched; {}\n\n", indented(print(scan(nest))),
-             print_count(c.macs), print_count(c.weights), print_count(c.bytes),
-             meaning_name(original, nest));
+  fmt::print("{}\n    {} MACs, {} weights, {} bytes touched{}\n\n", indented(print(scan(nest))),
+             print_count(c.macs), print_count(c.weights), print_count(c.bytes), meaning);
 }
 
 int run(const NestArguments& arguments) {
@@ -29,14 +28,14 @@ int run(const NestArguments& arguments) {
   Nest nest = load_nest(context, arguments.nest);
   std::vector<Judged> steps = try_recipe(nest, load_recipe(arguments.recipe));
   fmt::print("{}\n\n", arguments.nest);
-  print_state(nest, nest);
+  print_state(nest, "");
   for (size_t i = 0; i < steps.size(); ++i) {
     const Transform& transform = find_transform(steps[i].step.name);
     fmt::print("Step {}: {}\n", i + 1, print(steps[i].step));
     fmt::print("  {}\n", transform.rewrite);
     fmt::print("{}\n", print_verdict(steps[i].verdict, 2));
     if (!steps[i].verdict.accepted()) return 1;
-    print_state(nest, steps[i].nest);
+    print_state(steps[i].nest, "; " + meaning_name(nest, steps[i].nest));
   }
   return 0;
 }

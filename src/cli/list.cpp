@@ -1,4 +1,4 @@
-// list.cpp: "lathe list transforms|ops|judges|candidates": what there is.
+// list.cpp: "lathe list transforms|ops|judges": what there is.
 #include <map>
 
 #include "base/error.h"

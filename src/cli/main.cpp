@@ -11,10 +11,16 @@ int main(int argc, char** argv) {
   app.set_version_flag("--version", "lathe 0.1.0");
   app.failure_message(CLI::FailureMessage::simple);
   std::function<int()> run;
+  bool known = argc < 2 || argv[1][0] == '-';
   for (const lathe::Verb& verb : lathe::cli::all()) {
     CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
     std::function<int()> action = verb.prepare(*sub);
     sub->callback([&run, action] { run = action; });
+    known = known || verb.name == argv[1];
+  }
+  if (!known) {
+    fmt::print(stderr, "lathe: no verb '{}'; 'lathe help' lists them\n", argv[1]);
+    return 2;
   }
   try {
     app.parse(argc, argv);

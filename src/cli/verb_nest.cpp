@@ -15,7 +15,7 @@ namespace {
 constexpr size_t columns = 80;
 
 std::string print_ratio(long before, long after) {
-  if (before == 0) return "";
+  if (before == 0) return "-";
   return fmt::format("{:.3f}", static_cast<double>(after) / static_cast<double>(before));
 }
 
@@ -32,10 +32,12 @@ Recipe load_recipe(const std::string& text) {
   if (!text.ends_with(".json")) return parse_recipe(text);
   std::ifstream file(text);
   if (!file) fail("cannot read recipe '{}'", text);
+  nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+  if (json.is_discarded()) fail("{}: this is not JSON", text);
   try {
-    return recipe_from_json(nlohmann::json::parse(file));
-  } catch (const nlohmann::json::exception& error) {
-    fail("{}: not JSON: {}", text, error.what());
+    return recipe_from_json(json);
+  } catch (const UserError& error) {
+    fail("{}: {}", text, error.what());
   }
 }
 

@@ -76,6 +76,14 @@ bool same_turns(const Statement& s, const Order& before, const Order& after) {
   return same_loops || turn(s, was) == turn(s, is);
 }
 
+/// Do the two statements add to common elements, and has their sequence changed?
+bool turned_around(const Reduction& r, const Nest& before, const Nest& after) {
+  if (r.first == r.second || before.statements()[r.first].update != Update::add) return false;
+  bool was = before.order[r.first].at < before.order[r.second].at;
+  bool is = after.order[r.first].at < after.order[r.second].at;
+  return was != is && !pairs_of(r, before.statements()).pairs.is_empty();
+}
+
 /// Names the sums whose terms are added in another order than before.
 std::string reassociated(const Nest& before, const Nest& after) {
   if (before.meaning != after.meaning) return "";
@@ -86,6 +94,10 @@ std::string reassociated(const Nest& before, const Nest& after) {
     if (!same_turns(s, before.order[i], after.order[i])) {
       sums.push_back(after.tensors()[s.write.tensor].name);
     }
+  }
+  for (const Reduction& r : before.meaning->dependences().reductions) {
+    if (!turned_around(r, before, after)) continue;
+    sums.push_back(after.tensors()[before.statements()[r.first].write.tensor].name);
   }
   return sums.empty() ? "" : fmt::format("the sum in {} is re-associated", fmt::join(sums, ", "));
 }

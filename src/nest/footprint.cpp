@@ -1,6 +1,8 @@
 // footprint.cpp: counting instances and touched elements. Interface: footprint.h.
 #include "nest/footprint.h"
 
+#include <algorithm>
+
 namespace lathe {
 namespace {
 
@@ -25,23 +27,43 @@ std::vector<Use> uses(const Nest& nest, size_t tensor) {
   return result;
 }
 
-/// How many leading dimensions of a local tensor are, for all users, the loops that they share?
-size_t reused_dimensions(const Nest& nest, const std::vector<Use>& users, size_t rank) {
-  const Order& first = nest.order[users.front().statement];
-  for (size_t d = 0; d < rank; ++d) {
-    for (const Use& use : users) {
-      const Order& order = nest.order[use.statement];
-      bool shared = order.loops.size() > d && shared_loops(first, order) > d;
-      if (!shared || !poly::same(use.at->at(static_cast<int>(d)), order.loops[d].value)) return d;
-    }
+/// Which dimension of the tensor is loop "depth" for all its users?
+std::optional<size_t> dimension_of_loop(const Nest& nest, const std::vector<Use>& users,
+                                        size_t depth) {
+  for (unsigned d = 0; d < users.front().at->size(); ++d) {
+    bool all = std::all_of(users.begin(), users.end(), [&](const Use& use) {
+      const isl::aff& loop = nest.order[use.statement].loops[depth].value;
+      return poly::same(use.at->at(static_cast<int>(d)), loop);
+    });
+    if (all) return d;
   }
-  return rank;
+  return std::nullopt;
 }
 
-isl::multi_aff without_leading(const isl::multi_aff& at, size_t count, const isl::space& space) {
-  std::vector<isl::aff> parts = poly::parts(at);
-  parts.erase(parts.begin(), parts.begin() + static_cast<long>(count));
-  return poly::tuple(space, parts);
+/// Which dimensions of a local tensor are, for all users, the outermost loops that they share? What
+/// lives in different iterations of these can be stored in one place.
+std::vector<bool> reused_dimensions(const Nest& nest, const std::vector<Use>& users) {
+  std::vector<bool> reused(users.front().at->size(), false);
+  const Order& first = nest.order[users.front().statement];
+  size_t shared = first.loops.size();
+  for (const Use& use : users) {
+    shared = std::min(shared, shared_loops(first, nest.order[use.statement]));
+  }
+  for (size_t depth = 0; depth < shared; ++depth) {
+    auto dimension = dimension_of_loop(nest, users, depth);
+    if (!dimension) break;
+    reused[*dimension] = true;
+  }
+  return reused;
+}
+
+isl::multi_aff without(const isl::multi_aff& at, const std::vector<bool>& dropped,
+                       const isl::space& space) {
+  std::vector<isl::aff> kept;
+  for (size_t d = 0; d < dropped.size(); ++d) {
+    if (!dropped[d]) kept.push_back(at.at(static_cast<int>(d)));
+  }
+  return poly::tuple(space, kept);
 }
 
 }  // namespace
@@ -49,12 +71,12 @@ isl::multi_aff without_leading(const isl::multi_aff& at, size_t count, const isl
 long touched(const Nest& nest, size_t tensor) {
   std::vector<Use> users = uses(nest, tensor);
   if (users.empty()) return 0;
-  const Tensor& t = nest.tensors()[tensor];
-  size_t reused = t.role == Role::local ? reused_dimensions(nest, users, t.shape.size()) : 0;
+  std::vector<bool> reused(nest.tensors()[tensor].shape.size(), false);
+  if (nest.tensors()[tensor].role == Role::local) reused = reused_dimensions(nest, users);
   std::vector<poly::Image> images;
   for (const Use& use : users) {
     const isl::set& domain = nest.statements()[use.statement].domain;
-    images.push_back({domain, without_leading(*use.at, reused, domain.space())});
+    images.push_back({domain, without(*use.at, reused, domain.space())});
   }
   return poly::count_union(images);
 }

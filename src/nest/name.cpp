@@ -9,37 +9,10 @@
 
 #include "nest/canonical.h"
 #include "nest/directions.h"
+#include "nest/roles.h"
 
 namespace lathe {
 namespace {
-
-enum class CoordinateRole { filter, channel, position, window, other };
-
-/// Does an index of this access combine coordinate "i" with another one?
-bool combined(const Access& access, size_t i, size_t dims) {
-  for (const isl::aff& part : poly::parts(access.at)) {
-    if (!poly::involves(part, i)) continue;
-    for (size_t j = 0; j < dims; ++j) {
-      if (j != i && poly::involves(part, j)) return true;
-    }
-  }
-  return false;
-}
-
-CoordinateRole role_of(const Nest& nest, const Statement& s, size_t i) {
-  bool written = poly::involves(s.write.at, i), weight = false, window = false;
-  for (const Access& access : s.reads) {
-    if (!poly::involves(access.at, i)) continue;
-    if (nest.tensors()[access.tensor].role == Role::weight) {
-      weight = true;
-    } else {
-      window = window || combined(access, i, s.dims.size());
-    }
-  }
-  if (written) return weight ? CoordinateRole::filter : CoordinateRole::position;
-  if (window) return CoordinateRole::window;
-  return weight ? CoordinateRole::channel : CoordinateRole::other;
-}
 
 /// What is left along one coordinate.
 struct Along {
@@ -260,7 +233,7 @@ std::string meaning_name(const Nest& original, const Nest& nest) {
   if (!box_sides) return "unnamed";
   Original o{{}, main->dims, {}};
   for (size_t i = 0; i < main->dims.size(); ++i) {
-    o.roles.push_back(role_of(original, *main, i));
+    o.roles.push_back(role_of(*main, original.tensors(), i));
     o.extents.push_back((*box_sides)[i].size());
   }
   std::vector<Parallelepiped> boxes;

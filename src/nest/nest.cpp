@@ -152,7 +152,7 @@ Nest make_nest(std::string name, std::vector<Tensor> tensors, std::vector<Statem
 
 Order plain_order(const Statement& statement, std::vector<long> at) {
   isl::space space = statement.domain.space();
-  Order order{{}, poly::identity(space), std::move(at)};
+  Order order{{}, poly::identity(space), std::move(at), std::nullopt};
   auto box_sides = poly::sides(statement.domain);
   for (size_t i = 0; i < statement.dims.size(); ++i) {
     long upper = box_sides ? (*box_sides)[i].upper : poly::range(statement.domain, i).upper;
@@ -171,7 +171,8 @@ std::vector<long> extents(const Order& order) {
 
 isl::set iterations(const Statement& statement, const Order& order) {
   isl::set hull = poly::box(statement.domain.ctx(), extents(order));
-  return poly::mapped_into(hull, order.instance, statement.domain);
+  isl::set result = poly::mapped_into(hull, order.instance, statement.domain);
+  return order.within ? result.intersect(*order.within) : result;
 }
 
 std::pair<Statement, Order> rebased(const Statement& statement, const Order& order) {
@@ -188,6 +189,7 @@ std::pair<Statement, Order> rebased(const Statement& statement, const Order& ord
   s.origin.at = in_loops(s.origin.at);
   Order o = order;
   o.instance = poly::identity(domain.space());
+  o.within.reset();
   for (size_t i = 0; i < o.loops.size(); ++i) {
     o.loops[i].value = poly::coordinate(domain.space(), i);
   }
@@ -196,7 +198,7 @@ std::pair<Statement, Order> rebased(const Statement& statement, const Order& ord
 
 std::pair<Statement, Order> reindexed(const Statement& statement, const std::vector<Loop>& loops,
                                       const isl::multi_aff& old, std::vector<long> at) {
-  Order order{loops, old, std::move(at)};
+  Order order{loops, old, std::move(at), std::nullopt};
   order.at.resize(loops.size() + 1, 0);
   return rebased(statement, order);
 }

@@ -112,6 +112,9 @@ struct Order {
   std::vector<Loop> loops;
   isl::multi_aff instance;  ///< iterations of all loops -> instance: undoes loops[i].value
   std::vector<long> at;
+  /// Which iterations are instances, where neither the loops' extents nor the domain tell: what a
+  /// split of 3 iterations by 2 leaves over.
+  std::optional<isl::set> within;
 };
 
 struct Dependences;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/lexer.h"
+#include "nest/dependence.h"
 #include "nest/text.h"
 
 namespace lathe {
@@ -103,7 +104,11 @@ class NestParser {
       }
     }
     if (!lexer_.at_end()) lexer_.fail_here("unexpected '" + lexer_.peek().text + "'");
-    return make_nest(name, tensors_, statements_, order_);
+    Nest nest = make_nest(name, tensors_, statements_, order_);
+    if (auto violation = judge_order(nest).violation) {
+      fail("schedule: {}; {}", explain(*violation, nest), witness(*violation, nest));
+    }
+    return nest;
   }
 
  private:
@@ -211,10 +216,18 @@ class NestParser {
     }
   }
 
+  std::string parse_comparison() {
+    for (const char* symbol : {"<", "<=", "=", ">=", ">"}) {
+      if (lexer_.accept(symbol)) return symbol;
+    }
+    lexer_.fail_here(
+        fmt::format("a constraint needs <, <=, =, >= or >, not '{}'", lexer_.peek().text));
+  }
+
   isl::set parse_piece(const Statement& s, isl::set piece) {
     do {
       isl::aff left = parse_index(s);
-      std::string symbol = lexer_.take().text;
+      std::string symbol = parse_comparison();
       isl::aff right = parse_index(s);
       if (symbol == "<")
         piece = piece.intersect(left.lt_set(right));
@@ -224,10 +237,8 @@ class NestParser {
         piece = piece.intersect(left.gt_set(right));
       else if (symbol == ">=")
         piece = piece.intersect(left.ge_set(right));
-      else if (symbol == "=")
-        piece = piece.intersect(left.eq_set(right));
       else
-        lexer_.fail_here("a constraint needs <, <=, =, >= or >, not '" + symbol + "'");
+        piece = piece.intersect(left.eq_set(right));
     } while (lexer_.accept(","));
     return piece;
   }
@@ -456,14 +467,21 @@ class NestParser {
     isl::pw_multi_aff pieces = reversed.coalesce().as_pw_multi_aff();
     if (pieces.n_piece() != 1) wrong();
     pieces.foreach_piece([&](isl::set, isl::multi_aff piece) { order.instance = piece; });
-    if (!iterations(s, order).is_equal(s.domain.apply(times.as_map()))) wrong();
+    isl::set exact = s.domain.apply(times.as_map());
+    if (!iterations(s, order).is_equal(exact)) order.within = exact;
   }
 };
 
 }  // namespace
 
 Nest parse_nest(isl::ctx ctx, std::string_view text, const std::string& source) {
-  return NestParser(ctx, text, source).parse();
+  try {
+    return NestParser(ctx, text, source).parse();
+  } catch (const UserError& error) {
+    std::string message = error.what();
+    if (message.starts_with(source + ":")) throw;
+    throw UserError(fmt::format("{}: {}", source, message));
+  }
 }
 
 }  // namespace lathe

@@ -7,19 +7,11 @@
 // A loop that picks weights (a channel) keeps its first iterations; one that only picks positions
 // keeps every B-th. Elements that are no longer written are completed by the second argument:
 // propagate (if it is left out), expand or repeat.
-#include <algorithm>
-
+#include "nest/roles.h"
 #include "transforms/transform_neural.h"
 
 namespace lathe::transforms {
 namespace {
-
-bool reads_weights_by(const Nest& nest, const Statement& s, size_t coordinate) {
-  return std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& access) {
-    return nest.tensors()[access.tensor].role == Role::weight &&
-           poly::involves(access.at, coordinate);
-  });
-}
 
 /// Narrows the outermost loop of the target.
 std::pair<Statement, Order> narrowed(const Target& target, const Kept& kept) {
@@ -43,7 +35,7 @@ Applied narrow(const Nest& nest, const Arguments& args) {
   require_network_loop(loop);
   require_divisor(loop, args.number(0));
   bool written = poly::involves(target.statement.write.at, 0);
-  bool strided = written && !reads_weights_by(nest, target.statement, 0);
+  bool strided = role_of(target.statement, nest.tensors(), 0) == CoordinateRole::position;
   Kept kept{0, args.number(0), strided};
   auto changed = narrowed(target, kept);
   std::string what = strided ? "one in " + std::to_string(kept.factor) : "the first ones";

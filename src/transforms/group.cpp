@@ -98,6 +98,11 @@ Applied slice(const Nest& nest, const Arguments& args) {
         "fills them",
         a, b, tensor, groups);
   }
+  require_only_writer(nest, target);
+  if (!poly::is_box_from_zero(target.statement.domain)) {
+    fail(
+        "the loops have a remainder, and slices of different sizes cannot be copied; split evenly");
+  }
   note += fmt::format("; the rest of {} is copied from it (repeat)", tensor);
   Statement fill = fill_slices(nest, target, groups);
   return {assemble_with(nest, target, changed, nest.tensors(), std::move(fill)), note};

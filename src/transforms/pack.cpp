@@ -25,6 +25,11 @@ Reader find_reader(const Nest& nest, const Arguments& args) {
     for (const Tensor& t : nest.tensors()) known += " " + t.name;
     fail("no tensor '{}'; tensors here:{}", args.name(0), known);
   }
+  for (const Statement& s : nest.statements()) {
+    if (s.write.tensor != *tensor) continue;
+    fail("'{}' writes {} in this nest; only what is there beforehand can be packed", s.name,
+         args.name(0));
+  }
   std::vector<LoopRef> refs;
   if (args.has(1)) refs = resolve(nest, args.name(1));
   for (size_t s : sequence(nest.order)) {

@@ -137,12 +137,15 @@ class Propagation {
     isl::multi_aff old = poly::identity(statement.domain.space());
     statement.domain = statement.domain.intersect(index.lt_set(end));
     if (statement.domain.is_empty()) {
+      fail("nothing would be left of '{}'; use repeat or expand", statement.name);
+    }
+    if (statement.domain.is_empty()) {
       fail("nothing would be left for '{}' to do; use repeat", statement.name);
     }
     if (!is_multiple(index, left.stride)) {
       auto at = coordinate_of(statement, index);
       if (!at) {
-        fail("'{}' reads every {}th element through index {}, which cannot shrink; use repeat",
+        fail("'{}' needs all elements, not one in {}, through its index {}; use repeat",
              statement.name, left.stride, poly::text(index, statement.dims));
       }
       old = old.set_at(static_cast<int>(*at), index.scale(left.stride));
@@ -305,6 +308,7 @@ Statement repetition(const Nest& nest, const Target& target, const Kept& kept) {
 Nest complete(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed,
               const Kept& kept, Completion completion, std::string& note) {
   const Tensor& tensor = nest.tensors()[target.statement.write.tensor];
+  require_only_writer(nest, target);
   if (completion == Completion::repeat) {
     note += fmt::format("; the rest of {} is copied from it (repeat)", tensor.name);
     return assemble_with(nest, target, changed, nest.tensors(), repetition(nest, target, kept));

@@ -7,6 +7,18 @@
 #include <limits>
 
 namespace lathe {
+namespace {
+
+/// Adds to "order" that its loops  depth  and  depth + 1  together count only to "extent".
+void limit(Order& order, size_t depth, long factor, long extent) {
+  isl::space space = poly::tuples(order.instance.ctx(), order.loops.size());
+  isl::aff whole = poly::coordinate(space, depth).scale(factor);
+  whole = whole.add(poly::coordinate(space, depth + 1));
+  isl::set counted = whole.lt_set(poly::constant(space, extent));
+  order.within = order.within ? order.within->intersect(counted) : counted;
+}
+
+}  // namespace
 
 std::vector<LoopRef> resolve(const Nest& nest, const std::string& name) {
   size_t colon = name.find(':');
@@ -54,7 +66,9 @@ Order replace_loops(const Order& order, size_t from, size_t count, std::vector<L
   for (size_t i = from + loops.size(); i < total; ++i) {
     iterations.push_back(poly::coordinate(space, i));
   }
-  result.instance = order.instance.pullback(poly::tuple(space, iterations));
+  isl::multi_aff before = poly::tuple(space, iterations);
+  result.instance = order.instance.pullback(before);
+  if (order.within) result.within = order.within->preimage(before);
   auto begin = order.loops.begin();
   auto at = order.at.begin();
   auto first = static_cast<long>(from), last = static_cast<long>(from + count);
@@ -77,7 +91,9 @@ Order permuted(const Order& order, const std::vector<size_t>& from) {
     result.loops[i] = order.loops[from[i]];
     iterations[from[i]] = poly::coordinate(space, i);
   }
-  result.instance = order.instance.pullback(poly::tuple(space, iterations));
+  isl::multi_aff before = poly::tuple(space, iterations);
+  result.instance = order.instance.pullback(before);
+  if (order.within) result.within = order.within->preimage(before);
   return result;
 }
 
@@ -90,9 +106,12 @@ Order split_loop(const Order& order, size_t depth, long factor) {
              poly::remainder(loop.value, factor),
              Mark::serial,
              {}};
-  return replace_loops(order, depth, 1, {outer, inner}, [&](const std::vector<isl::aff>& split) {
+  auto whole = [&](const std::vector<isl::aff>& split) {
     return std::vector<isl::aff>{split[0].scale(factor).add(split[1])};
-  });
+  };
+  Order result = replace_loops(order, depth, 1, {outer, inner}, whole);
+  if (loop.extent % factor != 0) limit(result, depth, factor, loop.extent);
+  return result;
 }
 
 Nest with_loops(const Nest& nest, const std::string& name,

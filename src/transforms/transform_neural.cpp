@@ -55,7 +55,9 @@ std::optional<size_t> find_free_target(const Nest& nest) {
 
 Target take_target(const Nest& nest) {
   auto found = find_target(nest);
-  if (!found) fail("no statement accumulates in a loop; neural steps act on reductions");
+  if (!found) {
+    fail("no statement accumulates in a loop that is not unrolled; neural steps act on such a one");
+  }
   size_t s = *found;
   auto [order, violation] = isolated(nest, s);
   if (violation) {
@@ -78,6 +80,19 @@ void require_divisor(const Loop& loop, long factor) {
   if (loop.extent % factor == 0) return;
   fail("{} does not divide the {} iterations of loop '{}'; what divides them: {}", factor,
        loop.extent, loop.name, fmt::join(divisors(loop.extent), " "));
+}
+
+void require_only_writer(const Nest& nest, const Target& target) {
+  size_t tensor = target.statement.write.tensor;
+  for (size_t s = 0; s < nest.statements().size(); ++s) {
+    const Statement& other = nest.statements()[s];
+    if (s == target.index || other.write.tensor != tensor || other.update == Update::assign)
+      continue;
+    fail(
+        "'{}' accumulates into {} too, so what '{}' no longer writes cannot be completed; take a "
+        "step that keeps all of it",
+        other.name, nest.tensors()[tensor].name, target.statement.name);
+  }
 }
 
 Nest assemble(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed) {

@@ -40,6 +40,10 @@ void require_network_loop(const Loop& loop);
 /// Checks that "factor" divides the loop's iterations; the error says which factors do.
 void require_divisor(const Loop& loop, long factor);
 
+/// Checks that nothing else accumulates into what the target writes: what a completion fills would
+/// be wrong otherwise.
+void require_only_writer(const Nest& nest, const Target& target);
+
 /// Which part of a loop's range a step kept, and how the rest can be found from it.
 struct Kept {
   size_t depth;  ///< of the loop, in the target before the step

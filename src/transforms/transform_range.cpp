@@ -12,25 +12,12 @@ std::pair<Statement, Order> part_of(const Statement& s, const Order& order, size
   std::vector<Loop> loops = order.loops;
   std::vector<long> at = order.at;
   at[depth] += number;
-  bool dropped = count == 1;
-  if (dropped) {
-    loops.erase(loops.begin() + static_cast<long>(depth));
-    at.erase(at.begin() + static_cast<long>(depth) + 1);
-  } else {
-    loops[depth].name += fmt::format(".{}", number);
-    loops[depth].extent = count;
-  }
-  isl::space space = poly::tuples(s.domain.ctx(), loops.size());
-  std::vector<isl::aff> old;
-  for (size_t i = 0, next = 0; i < order.loops.size(); ++i) {
-    if (i == depth) {
-      isl::aff own = dropped ? poly::constant(space, 0) : poly::coordinate(space, next++);
-      old.push_back(own.add_constant(first));
-    } else {
-      old.push_back(poly::coordinate(space, next++));
-    }
-  }
-  auto [part, part_order] = reindexed(s, loops, poly::tuple(space, old), at);
+  loops[depth].name += fmt::format(".{}", number);
+  loops[depth].extent = count;
+  isl::multi_aff old = poly::identity(s.domain.space());
+  int i = static_cast<int>(depth);
+  old = old.set_at(i, old.at(i).add_constant(first));
+  auto [part, part_order] = reindexed(s, loops, old, at);
   part.name = fmt::format("{}.{}", s.name, number);
   return {std::move(part), std::move(part_order)};
 }

@@ -15,7 +15,7 @@ Applied write_out(const Nest& nest, const Arguments& args) {
   Nest cut = cut_range(nest, args.name(0), args.number(1));
   size_t colon = args.name(0).find(':');
   std::string loop = colon == std::string::npos ? args.name(0) : args.name(0).substr(colon + 1);
-  return {args.number(1) == 1 ? cut : marked(cut, loop + ".0", Mark::unrolled), ""};
+  return {marked(cut, loop + ".0", Mark::unrolled), ""};
 }
 
 std::vector<Step> candidates(const Nest& nest) {

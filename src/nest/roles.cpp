@@ -1,0 +1,39 @@
+// roles.cpp: the roles of coordinates. Interface: roles.h.
+#include "nest/roles.h"
+
+#include <algorithm>
+
+namespace lathe {
+namespace {
+
+/// Does an index of this access combine coordinate "i" with another one?
+bool combined(const Access& access, size_t i, size_t dims) {
+  for (const isl::aff& part : poly::parts(access.at)) {
+    if (!poly::involves(part, i)) continue;
+    for (size_t j = 0; j < dims; ++j) {
+      if (j != i && poly::involves(part, j)) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+CoordinateRole role_of(const Statement& s, const std::vector<Tensor>& tensors, size_t i) {
+  bool weighted = false, picks_weights = false, slides = false;
+  for (const Access& access : s.reads) {
+    bool weight = tensors[access.tensor].role == Role::weight;
+    weighted = weighted || weight;
+    if (!poly::involves(access.at, i)) continue;
+    picks_weights = picks_weights || weight;
+    slides = slides || (!weight && combined(access, i, s.dims.size()));
+  }
+  if (poly::involves(s.write.at, i)) {
+    bool filter = weighted ? picks_weights : !slides;
+    return filter ? CoordinateRole::filter : CoordinateRole::position;
+  }
+  if (slides) return CoordinateRole::window;
+  return picks_weights ? CoordinateRole::channel : CoordinateRole::other;
+}
+
+}  // namespace lathe
