@@ -38,9 +38,63 @@ long take(std::vector<Direction>& directions, const std::vector<long>& vector) {
   return extent;
 }
 
+/// If the value depends on coordinates "a" and "b" only through  c*a + b, returns c.
+std::optional<long> digits_of_one(const std::vector<poly::Affine>& rows, size_t a, size_t b) {
+  std::optional<long> factor;
+  for (const poly::Affine& row : rows) {
+    long x = row.coefficients[a], y = row.coefficients[b];
+    if (x == 0 && y == 0) continue;
+    if (y == 0 || x % y != 0 || x / y < 1 || (factor && *factor != x / y)) return std::nullopt;
+    factor = x / y;
+  }
+  return factor;
+}
+
+/// Replaces coordinates "a" and "b" of the set by  c*a + b, which stands in the place of "b".
+poly::Image with_one_for_two(const poly::Image& image, size_t a, size_t b, long c) {
+  size_t dims = poly::arity(image.set);
+  isl::space before = image.set.space(), after = poly::tuples(image.set.ctx(), dims - 1);
+  std::vector<isl::aff> forward, back;
+  for (size_t i = 0; i < dims; ++i) {
+    if (i == a) {
+      back.push_back(poly::constant(after, 0));
+      continue;
+    }
+    isl::aff own = poly::coordinate(before, i);
+    back.push_back(poly::coordinate(after, forward.size()));
+    forward.push_back(i == b ? own.add(poly::coordinate(before, a).scale(c)) : own);
+  }
+  isl::set set = image.set.apply(poly::tuple(before, forward).as_map());
+  return {poly::boxed(set.coalesce()), image.function.pullback(poly::tuple(after, back))};
+}
+
+/// Puts loops together again that a split with a remainder left behind: the set is then a box, and
+/// the function takes the same values on it.
+poly::Image without_remainders(poly::Image image) {
+  for (bool again = !poly::sides(image.set); again;) {
+    again = false;
+    std::vector<poly::Affine> rows;
+    for (const isl::aff& part : poly::parts(image.function)) rows.push_back(poly::take_apart(part));
+    bool linear = std::all_of(rows.begin(), rows.end(),
+                              [](const poly::Affine& row) { return row.is_linear(); });
+    if (!linear) return image;
+    for (size_t a = 0; a < poly::arity(image.set) && !again; ++a) {
+      for (size_t b = 0; b < poly::arity(image.set) && !again; ++b) {
+        auto factor = a == b ? std::nullopt : digits_of_one(rows, a, b);
+        if (!factor) continue;
+        image = with_one_for_two(image, a, b, *factor);
+        again = !poly::sides(image.set);
+      }
+    }
+  }
+  return image;
+}
+
 }  // namespace
 
-std::optional<Parallelepiped> image_of_box(const isl::set& set, const isl::multi_aff& function) {
+std::optional<Parallelepiped> image_of_box(const isl::set& domain,
+                                           const isl::multi_aff& on_domain) {
+  auto [set, function] = without_remainders({domain, on_domain});
   auto box_sides = poly::sides(set);
   if (!box_sides) return std::nullopt;
   Parallelepiped result;
