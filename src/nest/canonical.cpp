@@ -53,23 +53,6 @@ struct Family {
   std::vector<std::string> others;
 };
 
-void join_neighbours(std::vector<Parallelepiped>& boxes) {
-  std::sort(boxes.begin(), boxes.end());
-  for (bool again = true; again;) {
-    again = false;
-    for (size_t i = 0; i < boxes.size() && !again; ++i) {
-      for (size_t j = 0; j < boxes.size() && !again; ++j) {
-        auto both = i == j ? std::nullopt : joined(boxes[i], boxes[j]);
-        if (!both) continue;
-        boxes[i] = *both;
-        boxes.erase(boxes.begin() + static_cast<long>(j));
-        again = true;
-      }
-    }
-  }
-  std::sort(boxes.begin(), boxes.end());
-}
-
 std::string print_box(const Parallelepiped& box) {
   std::string out = fmt::format("({})", fmt::join(box.corner, ","));
   for (const Direction& d : box.directions) {

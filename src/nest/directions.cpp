@@ -90,6 +90,23 @@ poly::Image without_remainders(poly::Image image) {
   return image;
 }
 
+/// Joins "b" to "a" if it continues it along one direction.
+std::optional<Parallelepiped> joined(const Parallelepiped& a, const Parallelepiped& b) {
+  std::vector<long> shift(a.corner.size());
+  for (size_t i = 0; i < shift.size(); ++i) shift[i] = b.corner[i] - a.corner[i];
+  std::vector<std::vector<long>> along{shift};
+  for (const Direction& d : a.directions) along.push_back(d.vector);
+  for (const std::vector<long>& vector : along) {
+    Parallelepiped rest_a = a, rest_b = b;
+    long extent_a = take(rest_a.directions, vector), extent_b = take(rest_b.directions, vector);
+    if (shift != scaled(vector, extent_a) || rest_a.directions != rest_b.directions) continue;
+    rest_a.directions.push_back({vector, extent_a + extent_b});
+    merge_digits(rest_a.directions);
+    return rest_a;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 std::optional<Parallelepiped> image_of_box(const isl::set& domain,
@@ -116,20 +133,21 @@ std::optional<Parallelepiped> image_of_box(const isl::set& domain,
   return result;
 }
 
-std::optional<Parallelepiped> joined(const Parallelepiped& a, const Parallelepiped& b) {
-  std::vector<long> shift(a.corner.size());
-  for (size_t i = 0; i < shift.size(); ++i) shift[i] = b.corner[i] - a.corner[i];
-  std::vector<std::vector<long>> along{shift};
-  for (const Direction& d : a.directions) along.push_back(d.vector);
-  for (const std::vector<long>& vector : along) {
-    Parallelepiped rest_a = a, rest_b = b;
-    long extent_a = take(rest_a.directions, vector), extent_b = take(rest_b.directions, vector);
-    if (shift != scaled(vector, extent_a) || rest_a.directions != rest_b.directions) continue;
-    rest_a.directions.push_back({vector, extent_a + extent_b});
-    merge_digits(rest_a.directions);
-    return rest_a;
+void join_neighbours(std::vector<Parallelepiped>& boxes) {
+  std::sort(boxes.begin(), boxes.end());
+  for (bool again = true; again;) {
+    again = false;
+    for (size_t i = 0; i < boxes.size() && !again; ++i) {
+      for (size_t j = 0; j < boxes.size() && !again; ++j) {
+        auto both = i == j ? std::nullopt : joined(boxes[i], boxes[j]);
+        if (!both) continue;
+        boxes[i] = *both;
+        boxes.erase(boxes.begin() + static_cast<long>(j));
+        again = true;
+      }
+    }
   }
-  return std::nullopt;
+  std::sort(boxes.begin(), boxes.end());
 }
 
 }  // namespace lathe

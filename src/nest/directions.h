@@ -29,7 +29,8 @@ struct Parallelepiped {
 /// box or the function not linear.
 std::optional<Parallelepiped> image_of_box(const isl::set& set, const isl::multi_aff& function);
 
-/// Joins two neighbours that differ by a shift along one direction, if they are such.
-std::optional<Parallelepiped> joined(const Parallelepiped& a, const Parallelepiped& b);
+/// Joins neighbours that differ by a shift along one direction, as long as there are any, and sorts
+/// what is left.
+void join_neighbours(std::vector<Parallelepiped>& boxes);
 
 }  // namespace lathe

@@ -33,42 +33,8 @@ const Function& function_of(Expr::Op op) {
   return *found;
 }
 
-double evaluate(Expr::Op op, const double* a) {
-  switch (op) {
-    case Expr::Op::neg:
-      return -a[0];
-    case Expr::Op::add:
-      return a[0] + a[1];
-    case Expr::Op::sub:
-      return a[0] - a[1];
-    case Expr::Op::mul:
-      return a[0] * a[1];
-    case Expr::Op::div:
-      return a[0] / a[1];
-    case Expr::Op::max:
-      return std::max(a[0], a[1]);
-    case Expr::Op::min:
-      return std::min(a[0], a[1]);
-    case Expr::Op::abs:
-      return std::fabs(a[0]);
-    case Expr::Op::sqrt:
-      return std::sqrt(a[0]);
-    case Expr::Op::exp:
-      return std::exp(a[0]);
-    case Expr::Op::log:
-      return std::log(a[0]);
-    case Expr::Op::tanh:
-      return std::tanh(a[0]);
-    case Expr::Op::erf:
-      return std::erf(a[0]);
-    case Expr::Op::number:
-    case Expr::Op::read:
-      break;
-  }
-  throw InternalError("numbers and reads are no functions");
-}
-
-long evaluate(Expr::Op op, const long* a) {
+template <class T>
+T evaluate(Expr::Op op, const T* a) {
   switch (op) {
     case Expr::Op::neg:
       return -a[0];
@@ -83,12 +49,33 @@ long evaluate(Expr::Op op, const long* a) {
     case Expr::Op::min:
       return std::min(a[0], a[1]);
     case Expr::Op::abs:
-      return std::labs(a[0]);
+      return std::abs(a[0]);
     default:
       break;
   }
+  if constexpr (std::is_floating_point_v<T>) {
+    switch (op) {
+      case Expr::Op::div:
+        return a[0] / a[1];
+      case Expr::Op::sqrt:
+        return std::sqrt(a[0]);
+      case Expr::Op::exp:
+        return std::exp(a[0]);
+      case Expr::Op::log:
+        return std::log(a[0]);
+      case Expr::Op::tanh:
+        return std::tanh(a[0]);
+      case Expr::Op::erf:
+        return std::erf(a[0]);
+      default:
+        break;
+    }
+  }
   fail("'{}' has no value on integers; interpret this nest on floats", function_of(op).name);
 }
+
+template double evaluate(Expr::Op, const double*);
+template long evaluate(Expr::Op, const long*);
 
 bool is_product(const Expr& expr) {
   if (expr.op == Expr::Op::number || expr.op == Expr::Op::read) return true;

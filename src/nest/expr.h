@@ -40,9 +40,9 @@ const std::vector<Function>& functions();
 /// Returns what is known of "op", which is neither a number nor a read.
 const Function& function_of(Expr::Op op);
 
-/// Returns the value of one function.
-double evaluate(Expr::Op op, const double* args);
-long evaluate(Expr::Op op, const long* args);
+/// Returns the value of one function, on floats or on integers.
+template <class T>
+T evaluate(Expr::Op op, const T* args);
 
 /// Is the expression a product of reads (and numbers)? Then it can be differentiated by exchanging
 /// the roles of its accesses.

@@ -209,19 +209,6 @@ std::string completion_name(const Nest& original, const Statement& main, const N
   return out;
 }
 
-void join_all(std::vector<Parallelepiped>& boxes) {
-  for (size_t i = 0; i < boxes.size(); ++i) {
-    for (size_t j = 0; j < boxes.size(); ++j) {
-      auto both = i == j ? std::nullopt : joined(boxes[i], boxes[j]);
-      if (!both) continue;
-      boxes[i] = *both;
-      boxes.erase(boxes.begin() + static_cast<long>(j));
-      i = 0;
-      j = static_cast<size_t>(-1);
-    }
-  }
-}
-
 }  // namespace
 
 std::string meaning_name(const Nest& original, const Nest& nest) {
@@ -244,7 +231,7 @@ std::string meaning_name(const Nest& original, const Nest& nest) {
     boxes.push_back(std::move(*box));
   }
   if (boxes.empty()) return "unnamed";
-  join_all(boxes);
+  join_neighbours(boxes);
   std::string name =
       boxes.size() == 1 ? box_name(o, boxes.front()).value_or("unnamed") : parts_name(o, boxes);
   return name + completion_name(original, *main, nest);

@@ -190,7 +190,7 @@ isl::multi_aff simplified(const isl::multi_aff& function, const isl::set& set) {
   auto all = parts(function);
   bool floors =
       std::any_of(all.begin(), all.end(), [](const isl::aff& a) { return a.involves_locals(); });
-  if (!floors) return function;
+  if (!floors || set.is_empty()) return function;
   std::vector<Interval> hull;
   if (auto box_sides = sides(set)) {
     hull = *box_sides;

@@ -54,16 +54,6 @@ Applied narrow(const Nest& nest, const Arguments& args) {
   return {result, note};
 }
 
-/// Can what the step no longer writes be propagated? How far that reaches is found by trying.
-bool applies(const Nest& nest, const Step& step) {
-  try {
-    narrow(nest, Arguments(step));
-    return true;
-  } catch (const UserError&) {
-    return false;
-  }
-}
-
 std::vector<Step> candidates(const Nest& nest) {
   auto target = find_free_target(nest);
   if (!target) return {};

@@ -119,7 +119,7 @@ std::vector<Step> candidates(const Nest& nest) {
   for (long groups : divisors(std::gcd(loops[0].extent, loops[1].extent))) {
     Step step{"group", {groups}};
     if (gaps) step.args.push_back("repeat");
-    steps.push_back(std::move(step));
+    if (!gaps || applies(nest, step)) steps.push_back(std::move(step));
   }
   return steps;
 }

@@ -134,7 +134,7 @@ std::vector<Step> candidates(const Nest& nest) {
     if (statement.update == Update::assign) continue;
     for (const Access& access : statement.reads) {
       const Tensor& tensor = nest.tensors()[access.tensor];
-      if (tensor.role == Role::local) continue;
+      if (tensor.role != Role::input && tensor.role != Role::weight) continue;
       steps.push_back({"pack", {tensor.name}});
       for (const Loop& loop : nest.order[s].loops)
         steps.push_back({"pack", {tensor.name, loop.name}});

@@ -95,6 +95,15 @@ void require_only_writer(const Nest& nest, const Target& target) {
   }
 }
 
+bool applies(const Nest& nest, const Step& step) {
+  try {
+    apply(nest, step);
+    return true;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
 Nest assemble(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed) {
   std::vector<Statement> statements = nest.statements();
   std::vector<Order> order = target.rest;

@@ -44,6 +44,9 @@ void require_divisor(const Loop& loop, long factor);
 /// be wrong otherwise.
 void require_only_writer(const Nest& nest, const Target& target);
 
+/// Does the step apply? How far a completion reaches is found by trying.
+bool applies(const Nest& nest, const Step& step);
+
 /// Which part of a loop's range a step kept, and how the rest can be found from it.
 struct Kept {
   size_t depth;  ///< of the loop, in the target before the step
