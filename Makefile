@@ -45,8 +45,8 @@ format:  ## format the C++ files
 	@$(CXX_FILES) | xargs -r clang-format -i
 
 format-check: setup  ## fail when a C++ file is not formatted
-	@if ! command -v clang-format >/dev/null; then \
-	  echo "format-check: skipped, clang-format is not installed (scripts/setup --dev)"; \
+	@if ! clang-format --version 2>/dev/null | grep -q 'version 14\.'; then \
+	  echo "format-check: skipped, it needs clang-format 14 (scripts/setup --dev)"; \
 	elif ! $(CXX_FILES) | xargs -r clang-format --dry-run --Werror; then \
 	  echo "format-check: failed; run: make format"; exit 1; \
 	fi

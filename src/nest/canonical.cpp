@@ -64,7 +64,7 @@ std::string print_box(const Parallelepiped& box) {
 /// Prints the values of a function on a set that is no box: not unique, but never the same for two
 /// different ones.
 std::string print_values(const isl::set& set, const isl::multi_aff& function) {
-  isl::set values = set.apply(function.as_map()).coalesce();
+  isl::set values = poly::coalesced(set.apply(function.as_map()));
   char* text = isl_set_to_str(values.get());
   std::string result = text;
   free(text);

@@ -65,7 +65,7 @@ poly::Image with_one_for_two(const poly::Image& image, size_t a, size_t b, long 
     forward.push_back(i == b ? own.add(poly::coordinate(before, a).scale(c)) : own);
   }
   isl::set set = image.set.apply(poly::tuple(before, forward).as_map());
-  return {poly::boxed(set.coalesce()), image.function.pullback(poly::tuple(after, back))};
+  return {poly::boxed(poly::coalesced(set)), image.function.pullback(poly::tuple(after, back))};
 }
 
 /// Puts loops together again that a split with a remainder left behind: the set is then a box, and

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 #include <vector>
 
 #include "nest/nest.h"
@@ -14,7 +15,9 @@ struct Direction {
   std::vector<long> vector;
   long extent;
   friend bool operator==(const Direction&, const Direction&) = default;
-  friend auto operator<=>(const Direction&, const Direction&) = default;
+  bool operator<(const Direction& b) const {
+    return std::tie(vector, extent) < std::tie(b.vector, b.extent);
+  }
 };
 
 /// The points  corner + sum k[d] * directions[d].vector,  0 <= k[d] < directions[d].extent.
@@ -22,7 +25,9 @@ struct Parallelepiped {
   std::vector<long> corner;
   std::vector<Direction> directions;
   friend bool operator==(const Parallelepiped&, const Parallelepiped&) = default;
-  friend auto operator<=>(const Parallelepiped&, const Parallelepiped&) = default;
+  bool operator<(const Parallelepiped& b) const {
+    return std::tie(corner, directions) < std::tie(b.corner, b.directions);
+  }
 };
 
 /// Returns the image of a box under a linear function, in canonical form; nothing if the set is no

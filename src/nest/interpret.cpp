@@ -90,11 +90,11 @@ class Interpreter {
     prepared_.push_back(std::move(p));
   }
 
-  /// Elements that are only updated start at the neutral element of the update.
+  /// Elements that are only updated start at the neutral element of the update: of the first
+  /// statement listed, whenever it runs, so that no order changes it.
   void initialise() {
     std::vector<bool> done(buffers_.size(), false);
-    for (size_t s : sequence(nest_.order)) {
-      const Statement& statement = nest_.statements()[s];
+    for (const Statement& statement : nest_.statements()) {
       size_t tensor = statement.write.tensor;
       if (done[tensor]) continue;
       done[tensor] = true;

@@ -38,7 +38,10 @@ void verify_access(const Statement& s, const Access& access, const std::vector<T
 }
 
 /// What decides whether two statements are inside the same loop.
-bool same_loop(const Loop& a, const Loop& b) { return a.name == b.name && a.extent == b.extent; }
+bool same_loop(const Loop& a, const Loop& b) {
+  return a.name == b.name && a.extent == b.extent && a.mark == b.mark &&
+         a.prefetches == b.prefetches;
+}
 
 /// Returns the places of statements "members" (in sequence), which share "depth" loops.
 std::vector<Place> places_of(const std::vector<Order>& order, const std::vector<size_t>& members,

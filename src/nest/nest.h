@@ -44,7 +44,8 @@ struct Access {
   isl::multi_aff at;  ///< instance -> element
 };
 
-/// How a statement's value enters the element that it writes.
+/// How a statement's value enters the element that it writes. Where the updates of one tensor
+/// differ, the first statement listed says what its elements start at.
 enum class Update {
   assign,   ///< O = value
   add,      ///< O += value; an element that nothing assigned starts at 0
@@ -162,6 +163,10 @@ Nest make_nest(std::string name, std::vector<Tensor> tensors, std::vector<Statem
 
 /// Returns the order in which the loops of "statement" are its coordinates, as written.
 Order plain_order(const Statement& statement, std::vector<long> at);
+
+/// Returns the function from the iterations of "loops" to the instances of the statement, if they
+/// tell the instances apart and one formula says how.
+std::optional<isl::multi_aff> inverse(const Statement& statement, const std::vector<Loop>& loops);
 
 /// Returns the extents of all loops.
 std::vector<long> extents(const Order& order);

@@ -364,13 +364,18 @@ class NestParser {
 
   /// Gives loop "depth" of all statements placed since "before" the extent that suits them all.
   void share_extent(const std::vector<bool>& before, size_t depth) {
+    std::vector<size_t> inside;
     long extent = 0;
-    for (bool widest : {true, false}) {
-      for (size_t s = 0; s < placed_.size(); ++s) {
-        if (!placed_[s] || before[s]) continue;
-        Loop& loop = order_[s].loops[depth];
-        widest ? extent = std::max(extent, loop.extent) : loop.extent = extent;
-      }
+    for (size_t s = 0; s < placed_.size(); ++s) {
+      if (!placed_[s] || before[s]) continue;
+      inside.push_back(s);
+      extent = std::max(extent, order_[s].loops[depth].extent);
+    }
+    for (size_t s : inside) {
+      Order& order = order_[s];
+      if (order.loops[depth].extent == extent) continue;
+      order.within = iterations(statements_[s], order);
+      order.loops[depth].extent = extent;
     }
   }
 
@@ -453,21 +458,17 @@ class NestParser {
 
   /// Finds the instance from the iterations, and makes sure that there is just one.
   void invert(const Statement& s, Order& order) {
-    std::vector<isl::aff> values;
-    for (const Loop& loop : order.loops) values.push_back(loop.value);
-    isl::multi_aff times = poly::tuple(s.domain.space(), values);
-    isl::map reversed = times.as_map().intersect_domain(s.domain).reverse();
-    auto wrong = [&] {
+    auto instance = inverse(s, order.loops);
+    if (!instance) {
       fail(
           "schedule: the loops around '{}' do not tell its instances apart: every coordinate "
           "({}) needs a loop, or loops x / c and x % c",
           s.name, fmt::join(s.dims, " "));
-    };
-    if (!reversed.is_single_valued()) wrong();
-    isl::pw_multi_aff pieces = reversed.coalesce().as_pw_multi_aff();
-    if (pieces.n_piece() != 1) wrong();
-    pieces.foreach_piece([&](isl::set, isl::multi_aff piece) { order.instance = piece; });
-    isl::set exact = s.domain.apply(times.as_map());
+    }
+    order.instance = *instance;
+    std::vector<isl::aff> values;
+    for (const Loop& loop : order.loops) values.push_back(loop.value);
+    isl::set exact = s.domain.apply(poly::tuple(s.domain.space(), values).as_map());
     if (!iterations(s, order).is_equal(exact)) order.within = exact;
   }
 };

@@ -96,6 +96,20 @@ struct ExprPrinter {
   }
 };
 
+/// Is the constraint only what a floor means? 4 * (i / 4) <= i, and i <= 4 * (i / 4) + 3.
+bool always_holds(const poly::Constraint& c) {
+  const poly::Affine& e = c.expression;
+  if (c.equality || e.floors.size() != 1) return false;
+  const poly::Affine& of = e.floors[0].of;
+  long times = -e.floors[0].coefficient / of.divisor;  // e = times * (of - divisor * floor) + rest
+  if (times * of.divisor != -e.floors[0].coefficient || !of.floors.empty()) return false;
+  for (size_t i = 0; i < e.coefficients.size(); ++i) {
+    if (e.coefficients[i] != times * of.coefficients[i]) return false;
+  }
+  long rest = e.constant - times * of.constant;
+  return rest >= (times < 0 ? -times * (of.divisor - 1) : 0);
+}
+
 /// Prints  expression >= 0  with the negative terms moved to the left.
 std::string print_constraint(const poly::Constraint& c, const std::vector<std::string>& dims) {
   poly::Affine left = c.expression, right = c.expression;
@@ -213,9 +227,11 @@ std::string print_constraints(const isl::set& domain, const std::vector<long>& e
   if (poly::is_box(domain, extents)) return "";
   isl::set hull = poly::box(domain.ctx(), extents);
   std::vector<std::string> pieces;
-  for (const auto& piece : poly::constraints(domain.coalesce().gist(hull))) {
+  for (const auto& piece : poly::constraints(poly::coalesced(domain).gist(hull))) {
     std::vector<std::string> list;
-    for (const poly::Constraint& c : piece) list.push_back(print_constraint(c, dims));
+    for (const poly::Constraint& c : piece) {
+      if (!always_holds(c)) list.push_back(print_constraint(c, dims));
+    }
     std::sort(list.begin(), list.end());
     pieces.push_back(fmt::format("{}", fmt::join(list, ", ")));
   }

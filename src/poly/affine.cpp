@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <numeric>
 
 #include "base/error.h"
 
@@ -107,6 +108,126 @@ void mark_involved(const Affine& a, std::vector<bool>& marks) {
   for (const Affine::Floor& floor : a.floors) mark_involved(floor.of, marks);
 }
 
+void normalise(Affine& a);
+
+/// Takes "a" apart as isl has it.
+Affine as_written(const isl::aff& a) {
+  Affine result;
+  result.divisor = to_long(isl_aff_get_denominator_val(a.get()));
+  auto dims = static_cast<size_t>(isl_aff_dim(a.get(), isl_dim_in));
+  for (size_t i = 0; i < dims; ++i) {
+    result.coefficients.push_back(coefficient(a, isl_dim_in, i, result.divisor));
+  }
+  auto floors = static_cast<size_t>(isl_aff_dim(a.get(), isl_dim_div));
+  for (size_t k = 0; k < floors; ++k) {
+    long c = coefficient(a, isl_dim_div, k, result.divisor);
+    if (c == 0) continue;
+    isl::aff of = isl::manage(isl_aff_get_div(a.get(), static_cast<int>(k)));
+    result.floors.push_back({c, as_written(of)});
+  }
+  isl_val* value = isl_aff_get_constant_val(a.get());
+  result.constant = to_long(isl_val_mul_ui(value, static_cast<unsigned long>(result.divisor)));
+  return result;
+}
+
+/// Describes a function by numbers: equal functions, written the same way, have equal ones.
+std::vector<long> key(const Affine& a) {
+  std::vector<long> result{a.divisor};
+  result.insert(result.end(), a.coefficients.begin(), a.coefficients.end());
+  result.push_back(a.constant);
+  for (const Affine::Floor& floor : a.floors) {
+    result.push_back(floor.coefficient);
+    std::vector<long> inner = key(floor.of);
+    result.insert(result.end(), inner.begin(), inner.end());
+  }
+  return result;
+}
+
+void add_floor(Affine& sum, long multiple, Affine of);
+
+/// Adds  multiple * whole  to a sum.
+void add_whole(Affine& sum, long multiple, const Affine& whole) {
+  for (size_t i = 0; i < sum.coefficients.size(); ++i) {
+    sum.coefficients[i] += multiple * whole.coefficients[i];
+  }
+  sum.constant += multiple * whole.constant;
+  for (const Affine::Floor& floor : whole.floors) {
+    add_floor(sum, multiple * floor.coefficient, floor.of);
+  }
+}
+
+/// Splits the numerator of a floor into the divisor times what is returned, and the rest.
+Affine take_whole(Affine& of) {
+  Affine whole = of;
+  whole.divisor = 1;
+  auto divide = [&](long& out, long& in) {
+    out = floor_divide(in, of.divisor);
+    in -= out * of.divisor;
+  };
+  for (size_t i = 0; i < of.coefficients.size(); ++i) {
+    divide(whole.coefficients[i], of.coefficients[i]);
+  }
+  divide(whole.constant, of.constant);
+  for (size_t k = 0; k < of.floors.size(); ++k) {
+    divide(whole.floors[k].coefficient, of.floors[k].coefficient);
+  }
+  std::erase_if(of.floors, [](const Affine::Floor& f) { return f.coefficient == 0; });
+  std::erase_if(whole.floors, [](const Affine::Floor& f) { return f.coefficient == 0; });
+  return whole;
+}
+
+/// Divides numerator and divisor of a floor by what they have in common.
+void cancel(Affine& of) {
+  long common = of.divisor;
+  for (long c : of.coefficients) common = std::gcd(common, c);
+  for (const Affine::Floor& floor : of.floors) common = std::gcd(common, floor.coefficient);
+  for (long& c : of.coefficients) c /= common;
+  for (Affine::Floor& floor : of.floors) floor.coefficient /= common;
+  of.constant = floor_divide(of.constant, common);
+  of.divisor /= common;
+}
+
+/// Makes one floor of two where possible: (a + b / 3) / 2  is  (3*a + b) / 6.
+void flatten(Affine& of) {
+  for (size_t k = 0; k < of.floors.size(); ++k) {
+    if (of.floors[k].coefficient != 1) continue;
+    Affine inner = of.floors[k].of;
+    of.floors.erase(of.floors.begin() + static_cast<long>(k));
+    for (long& c : of.coefficients) c *= inner.divisor;
+    for (Affine::Floor& floor : of.floors) floor.coefficient *= inner.divisor;
+    of.constant *= inner.divisor;
+    of.divisor *= inner.divisor;
+    inner.divisor = 1;
+    add_whole(of, 1, inner);
+    return flatten(of);
+  }
+}
+
+/// Adds  multiple * floor(of)  to a sum whose floors are normal.
+void add_floor(Affine& sum, long multiple, Affine of) {
+  normalise(of);
+  flatten(of);
+  add_whole(sum, multiple, take_whole(of));
+  cancel(of);
+  if (of.divisor == 1) return add_whole(sum, multiple, of);
+  if (of.is_constant()) return;
+  auto same = std::find_if(sum.floors.begin(), sum.floors.end(),
+                           [&](const Affine::Floor& f) { return key(f.of) == key(of); });
+  if (same == sum.floors.end()) {
+    sum.floors.push_back({multiple, std::move(of)});
+  } else if ((same->coefficient += multiple) == 0) {
+    sum.floors.erase(same);
+  }
+}
+
+void normalise(Affine& a) {
+  std::vector<Affine::Floor> floors = std::move(a.floors);
+  a.floors.clear();
+  for (Affine::Floor& floor : floors) add_floor(a, floor.coefficient, std::move(floor.of));
+  std::sort(a.floors.begin(), a.floors.end(),
+            [](const Affine::Floor& x, const Affine::Floor& y) { return key(x.of) < key(y.of); });
+}
+
 }  // namespace
 
 isl::space tuples(isl::ctx ctx, size_t dims) {
@@ -188,21 +309,8 @@ bool Affine::is_constant() const {
 }
 
 Affine take_apart(const isl::aff& a) {
-  Affine result;
-  result.divisor = to_long(isl_aff_get_denominator_val(a.get()));
-  auto dims = static_cast<size_t>(isl_aff_dim(a.get(), isl_dim_in));
-  for (size_t i = 0; i < dims; ++i) {
-    result.coefficients.push_back(coefficient(a, isl_dim_in, i, result.divisor));
-  }
-  auto floors = static_cast<size_t>(isl_aff_dim(a.get(), isl_dim_div));
-  for (size_t k = 0; k < floors; ++k) {
-    long c = coefficient(a, isl_dim_div, k, result.divisor);
-    if (c == 0) continue;
-    isl::aff of = isl::manage(isl_aff_get_div(a.get(), static_cast<int>(k)));
-    result.floors.push_back({c, take_apart(of)});
-  }
-  isl_val* value = isl_aff_get_constant_val(a.get());
-  result.constant = to_long(isl_val_mul_ui(value, static_cast<unsigned long>(result.divisor)));
+  Affine result = as_written(a);
+  if (!result.floors.empty()) normalise(result);
   return result;
 }
 

@@ -60,7 +60,8 @@ struct Affine::Floor {
   Affine of;
 };
 
-/// Takes "a" apart.
+/// Takes "a" apart. Floors are in a normal form, as isl writes the same one in several ways: what
+/// is inside is from 0 to the divisor - 1, without a common factor; (-j) / 3 becomes (2*j) / 3 - j.
 Affine take_apart(const isl::aff& a);
 
 /// Returns the value of "a" at "x"; the function must be integral there.

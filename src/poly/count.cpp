@@ -222,7 +222,7 @@ bool same(const Image& a, const Image& b) {
 
 long count(const isl::set& set) {
   if (auto box_sides = sides(set)) return volume(*box_sides);
-  isl::set disjoint = isl::manage(isl_set_make_disjoint(set.coalesce().release()));
+  isl::set disjoint = isl::manage(isl_set_make_disjoint(coalesced(set).release()));
   disjoint = isl::manage(isl_set_compute_divs(disjoint.release()));
   long total = 0;
   isl_set_foreach_basic_set(disjoint.get(), add_piece, &total);

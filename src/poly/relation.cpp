@@ -174,16 +174,22 @@ isl::set mapped_into(const isl::set& set, const isl::multi_aff& function, const 
   return all ? set : target.preimage(function).intersect(set);
 }
 
+isl::set coalesced(const isl::set& set) {
+  isl::set result = set.coalesce();
+  bool checked = isl_set_involves_locals(set.get()) == isl_bool_true;
+  return !checked || result.is_subset(set) ? result : set;
+}
+
 isl::set boxed(const isl::set& set) {
   if (sides(set) || set.is_empty()) return set;
   std::vector<long> extents;
   for (size_t i = 0; i < arity(set); ++i) {
     Interval side = range(set, i);
-    if (side.lower != 0) return set.coalesce();
+    if (side.lower != 0) return coalesced(set);
     extents.push_back(side.size());
   }
   isl::set hull = box(set.ctx(), extents);
-  return hull.is_subset(set) ? hull : set.coalesce();
+  return hull.is_subset(set) ? hull : coalesced(set);
 }
 
 isl::multi_aff simplified(const isl::multi_aff& function, const isl::set& set) {

@@ -40,6 +40,11 @@ Interval range(const isl::set& set, const isl::aff& a);
 /// all of them there, "set" comes back as it is: a box stays one, and nothing is computed.
 isl::set mapped_into(const isl::set& set, const isl::multi_aff& function, const isl::set& target);
 
+/// Returns "set" with its pieces joined where they can be. (isl 0.25 may gain elements when it
+/// joins three pieces with floors, { 0, 3 }, { 0 .. 2 } and { 0 .. 1 } say: such a result is not
+/// taken.)
+isl::set coalesced(const isl::set& set);
+
 /// Returns "set" as a box where it is one, unchanged otherwise.
 isl::set boxed(const isl::set& set);
 

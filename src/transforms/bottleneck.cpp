@@ -55,9 +55,9 @@ Applied narrow(const Nest& nest, const Arguments& args) {
 }
 
 std::vector<Step> candidates(const Nest& nest) {
-  auto target = find_free_target(nest);
+  auto target = try_take_target(nest);
   if (!target) return {};
-  const Loop& loop = nest.order[*target].loops.front();
+  const Loop& loop = target->order.loops.front();
   if (loop.name == batch_loop) return {};
   std::vector<Step> steps;
   for (long factor : divisors(loop.extent)) {

@@ -109,12 +109,12 @@ Applied slice(const Nest& nest, const Arguments& args) {
 }
 
 std::vector<Step> candidates(const Nest& nest) {
-  auto target = find_free_target(nest);
+  auto target = try_take_target(nest);
   if (!target) return {};
-  const auto& loops = nest.order[*target].loops;
+  const auto& loops = target->order.loops;
   if (loops.size() < 2 || loops[0].name == batch_loop || loops[1].name == batch_loop) return {};
-  auto [statement, order] = rebased(nest.statements()[*target], nest.order[*target]);
-  bool gaps = poly::involves(statement.write.at, 0) && poly::involves(statement.write.at, 1);
+  const isl::multi_aff& written = target->statement.write.at;
+  bool gaps = poly::involves(written, 0) && poly::involves(written, 1);
   std::vector<Step> steps;
   for (long groups : divisors(std::gcd(loops[0].extent, loops[1].extent))) {
     Step step{"group", {groups}};

@@ -44,7 +44,7 @@ std::vector<Step> candidates(const Nest& nest) {
     for (size_t i = 0; i + 2 < order.loops.size(); ++i) {
       const std::string &a = order.loops[i].name, &b = order.loops[i + 1].name,
                         &c = order.loops[i + 2].name;
-      for (Step step : {Step{"reorder", {b, c, a}}, Step{"reorder", {c, a, b}}}) {
+      for (const Step& step : {Step{"reorder", {b, c, a}}, Step{"reorder", {c, a, b}}}) {
         if (std::find(steps.begin(), steps.end(), step) == steps.end()) steps.push_back(step);
       }
     }

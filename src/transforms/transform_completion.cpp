@@ -89,6 +89,11 @@ class Propagation {
 
   /// Shrinks "tensor", of which "by" already writes only what is left.
   void shrink(size_t tensor, const Remainder& left, size_t by) {
+    for (const Access& access : statements_[by].reads) {
+      if (access.tensor != tensor) continue;
+      fail("'{}' reads {}, which would shrink; use repeat", statements_[by].name,
+           tensors_[tensor].name);
+    }
     tensors_[tensor].shape[left.dimension] = left.count;
     statements_[by].write = shrunk(statements_[by].write, left);
     for (size_t s = 0; s < statements_.size(); ++s) {

@@ -31,6 +31,17 @@ Isolation isolated(const Nest& nest, size_t s) {
   return {std::move(apart.order), std::move(violation)};
 }
 
+/// Rebases an isolated statement. A loop that it shared may have counted further than it needs.
+Target alone(const Nest& nest, size_t s, std::vector<Order> order) {
+  auto [statement, own] = rebased(nest.statements()[s], order[s]);
+  auto box_sides = poly::sides(statement.domain);
+  for (size_t i = 0; i < own.loops.size(); ++i) {
+    long upper = box_sides ? (*box_sides)[i].upper : poly::range(statement.domain, i).upper;
+    own.loops[i].extent = upper + 1;
+  }
+  return {s, std::move(statement), std::move(own), std::move(order)};
+}
+
 }  // namespace
 
 Completion completion_named(const std::string& name) {
@@ -48,9 +59,12 @@ std::optional<size_t> find_target(const Nest& nest) {
   return std::nullopt;
 }
 
-std::optional<size_t> find_free_target(const Nest& nest) {
+std::optional<Target> try_take_target(const Nest& nest) {
   auto found = find_target(nest);
-  return found && !isolated(nest, *found).violation ? found : std::nullopt;
+  if (!found) return std::nullopt;
+  auto [order, violation] = isolated(nest, *found);
+  if (violation) return std::nullopt;
+  return alone(nest, *found, std::move(order));
 }
 
 Target take_target(const Nest& nest) {
@@ -64,8 +78,7 @@ Target take_target(const Nest& nest) {
     fail("statement '{}' cannot leave the loops that it shares: {}", nest.statements()[s].name,
          witness(*violation, nest));
   }
-  auto [statement, own] = rebased(nest.statements()[s], order[s]);
-  return {s, std::move(statement), std::move(own), std::move(order)};
+  return alone(nest, s, std::move(order));
 }
 
 void require_network_loop(const Loop& loop) {

@@ -28,11 +28,11 @@ struct Target {
 /// loop is still one, not unrolled.
 std::optional<size_t> find_target(const Nest& nest);
 
-/// Finds the same, if it can be taken out of the loops that it shares with others.
-std::optional<size_t> find_free_target(const Nest& nest);
-
 /// Takes that statement out of the loops that it shares with others.
 Target take_target(const Nest& nest);
+
+/// Does the same if there is such a statement and nothing forbids it.
+std::optional<Target> try_take_target(const Nest& nest);
 
 /// Checks that neural steps may act on a loop: the batch is no part of the network.
 void require_network_loop(const Loop& loop);

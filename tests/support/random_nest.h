@@ -83,7 +83,8 @@ class NestWriter {
   };
   Random& random_;
   std::map<std::string, std::vector<long>> shapes_;
-  std::vector<std::vector<Dim>> dims_;  // of each statement
+  std::map<std::string, std::string> updates_;  // of each tensor, besides "="
+  std::vector<std::vector<Dim>> dims_;          // of each statement
 
   static bool is_written(const std::string& tensor) { return tensor < "D"; }
 
@@ -185,10 +186,11 @@ class NestWriter {
     dims_.push_back(dims);
     std::vector<std::string> bounds;
     for (const Dim& d : dims) bounds.push_back(fmt::format("{} < {}", d.name, d.extent));
-    std::string written = access(random_.pick({"A", "A", "B", "C"}), dims);
+    std::string tensor = random_.pick({"A", "A", "B", "C"});
+    std::string written = access(tensor, dims);
+    auto& update = updates_.try_emplace(tensor, random_.pick({"+=", "+=", "max="})).first->second;
     return fmt::format("statement S{}[{}]{}:\n  {} {} {}\n", number, fmt::join(bounds, ", "),
-                       where(dims), written, random_.pick({"=", "=", "+=", "+=", "max="}),
-                       value(dims));
+                       where(dims), written, random_.chance(40) ? "=" : update, value(dims));
   }
 
   /// The loops of one statement from "first" on, then the statement.
@@ -241,12 +243,12 @@ inline std::string random_recurrence(Random& random) {
                    "A[i + 1, j + 1] = max(A[i, j + 1], A[i + 1, j]) + X[i, j]",
                    "A[i, j + 1] = A[i, j] + X[i, j]", "A[i, j] = A[i + 1, j + 1] + X[i, j]",
                    "A[i, j] = max(A[i, j + 1], X[i, j])", "A[i + 1, j] += X[i, j]",
-                   "L[i + j] = L[i + j + 1] + X[i, j]", "L[i] = L[i] - X[i, j]", "L[j] = X[i, j]",
-                   "L[i + j] += X[i, j]", "A[i, j] = X[j / 2, i / 2] - A[i / 2, j / 2]",
-                   "A[j % 2, i] = X[i, j]"});
+                   "A[i + 1, j] max= X[i, j]", "L[i + j] = L[i + j + 1] + X[i, j]",
+                   "L[i] = L[i] - X[i, j]", "L[j] = X[i, j]", "L[i + j] += X[i, j]",
+                   "A[i, j] = X[j / 2, i / 2] - A[i / 2, j / 2]", "A[j % 2, i] = X[i, j]"});
   std::string copy = fmt::format("statement T[i < {}, j < {}]:\n  ", n, m) +
                      random.pick({"A[i + 1, j + 1] = X[i, j]", "L[i + j] += A[i, j]",
-                                  "L[i + 1] = A[i, j]", "A[i, j] max= L[i + j]"});
+                                  "L[i + 1] = A[i, j]", "L[j] = L[i + 1]"});
   std::string order = random.chance(50) ? "i, j" : "j, i";
   switch (random.between(0, 3)) {
     case 0:

@@ -104,6 +104,7 @@ inline Walk random_walk(Case& trial, isl::ctx ctx, const std::string& text, Step
     trial.story += print(draw.step);
     try {
       Judged judged = try_step(walk.nest, draw.step);
+      EXPECT_NO_THROW(verify(judged.nest.tensors(), judged.nest.statements()));
       trial.story += fmt::format("   {}\n", name_of(judged.verdict.kind));
       if (visit) visit(walk.nest, apply(walk.nest, draw.step).nest, judged);
       if (!judged.verdict.accepted()) continue;

@@ -1,6 +1,7 @@
 // Interprets an operator on random data and hands out its tensors as plain arrays.
 //
 //   OpRun<long> run("relu(c=3)");   run.tensor("O") == reference(run.tensor("I"))
+//   OpRun<long> run("conv(...)", "group(2)");   the same after a recipe
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "legality/legality.h"
 #include "nest/interpret.h"
 #include "nest/text.h"
 #include "ops/op.h"
@@ -39,9 +41,10 @@ inline std::vector<std::string> cases(const std::string& name, std::vector<std::
 template <class T>
 class OpRun {
  public:
-  explicit OpRun(const std::string& text, unsigned seed = 1)
-      : nest_(parse_op(context_, text)), buffers_(make_buffers<T>(nest_)) {
-    fill_inputs(nest_, buffers_, seed);
+  explicit OpRun(const std::string& text, const std::string& recipe = "")
+      : nest_(replay(parse_op(context_, text), parse_recipe(recipe))),
+        buffers_(make_buffers<T>(nest_)) {
+    fill_inputs(nest_, buffers_, 1);
   }
 
   const Nest& nest() const { return nest_; }

@@ -9,6 +9,13 @@
 namespace lathe::test {
 namespace {
 
+/// Is a domain described by floors? isl has several ways to write them, of which one is stable.
+bool has_floors(const Nest& nest) {
+  return std::any_of(nest.statements().begin(), nest.statements().end(), [](const Statement& s) {
+    return isl_set_involves_locals(s.domain.get()) == isl_bool_true;
+  });
+}
+
 TEST(RoundTrip, ParsedNestsAreThePrintedOnes) {
   for_each_case(4000, [](Case& trial) {
     Context ctx;
@@ -16,6 +23,10 @@ TEST(RoundTrip, ParsedNestsAreThePrintedOnes) {
     std::string text = print(walk.nest);
     trial.story += text;
     Nest parsed = parse_nest(ctx, text);
+    if (has_floors(walk.nest)) {
+      text = print(parsed);
+      parsed = parse_nest(ctx, text);
+    }
     EXPECT_EQ(print(parsed), text);
     EXPECT_EQ(outputs(parsed), outputs(walk.nest));
     EXPECT_EQ(cost(parsed), cost(walk.nest));

@@ -1,0 +1,122 @@
+// Every recipe of up to three steps on tiny convolutions: applied, judged, compared. Prefixes are
+// shared, and nests that two recipes make are checked once.
+//
+//   LATHE_DEPTH=2   recipes of up to two steps
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "support/origins.h"
+#include "support/random_recipe.h"
+
+namespace lathe::test {
+namespace {
+
+/// Returns the steps to try: candidates (of equivalent axes one), and some that no candidate is.
+std::vector<Step> steps_on(const Nest& nest) {
+  std::vector<Step> steps;
+  for (const Step& step : candidates(nest)) {
+    bool bound = step.name == "bind" && std::get<std::string>(step.args[1]) != "thread.x";
+    if (!bound) steps.push_back(step);
+  }
+  for (const std::string& loop : loop_names(nest)) {
+    steps.push_back({"split_range", {loop, 1L}});
+    steps.push_back({"unroll", {loop, 1L}});
+    steps.push_back({"split", {loop, 3L}});
+  }
+  for (const char* completion : {"repeat", "expand"}) {
+    steps.push_back({"bottleneck", {2L, completion}});
+  }
+  return steps;
+}
+
+/// Walks all recipes, depth first.
+class Walker {
+ public:
+  Walker(isl::ctx ctx, const std::string& text, long depth)
+      : ctx_(ctx), original_(load(ctx, text)), wanted_(outputs(original_)) {
+    for (const Statement& s : original_.statements()) names_.insert(s.name);
+    instances_ = origins(original_, names_);
+    walk(original_, Transform::Kind::program, depth);
+    std::cout << fmt::format("{}: {} recipes, {} nests\n", text, recipes_, seen_.size());
+  }
+
+ private:
+  isl::ctx ctx_;
+  Nest original_;
+  Outputs wanted_;
+  std::set<std::string> names_;
+  Origins instances_;
+  Recipe recipe_;
+  std::map<std::string, long> seen_;  // nests, with the depth that was left
+  long recipes_ = 0;
+
+  /// "kind" is neural as soon as one of the steps was.
+  void walk(const Nest& nest, Transform::Kind kind, long depth) {
+    std::string text = print(nest) + (kind == Transform::Kind::neural ? "neural" : "");
+    auto [known, is_new] = seen_.try_emplace(text, depth);
+    if (is_new) check(nest, kind);
+    if (testing::Test::HasFailure() || (!is_new && known->second >= depth)) return;
+    known->second = depth;
+    for (size_t i = 0; depth > 0 && i < steps_on(nest).size(); ++i) {
+      try_and_walk(nest, steps_on(nest)[i], kind, depth);
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+
+  void try_and_walk(const Nest& nest, const Step& step, Transform::Kind kind, long depth) {
+    recipe_.push_back(step);
+    ++recipes_;
+    try {
+      Judged judged = try_step(nest, step);
+      bool neural = judged.verdict.kind == Verdict::Kind::neural;
+      if (judged.verdict.accepted()) {
+        walk(judged.nest, neural ? Transform::Kind::neural : kind, depth - 1);
+      } else {
+        EXPECT_NE(judged.verdict.evidence, "") << print(recipe_);
+      }
+    } catch (const UserError&) {
+      // the arguments do not suit this nest
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << print(recipe_) << " threw " << error.what();
+    }
+    recipe_.pop_back();
+  }
+
+  void check(const Nest& nest, Transform::Kind kind) {
+    SCOPED_TRACE(print(recipe_) + "\n" + print(nest));
+    EXPECT_EQ(refute_places(nest), "");
+    EXPECT_EQ(judge_order(nest).violation.has_value(), false);
+    verify(nest.tensors(), nest.statements());
+    Nest parsed = parse_nest(ctx_, print(nest));
+    EXPECT_EQ(print(parsed), print(nest));
+    Cost counts = counted(nest), costs = cost(nest);
+    if (has_local(nest)) costs.bytes = counts.bytes;
+    EXPECT_EQ(costs, counts);
+    Outputs values = outputs(nest);
+    EXPECT_EQ(outputs(parsed), values);
+    Origins now = origins(nest, names_);
+    if (kind == Transform::Kind::program) {
+      EXPECT_EQ(values, wanted_);
+      EXPECT_EQ(now, instances_);
+    } else {
+      for (const auto& [instance, times] : now) {
+        EXPECT_EQ(times, 1) << instance.first;
+        EXPECT_TRUE(instances_.contains(instance)) << instance.first;
+      }
+    }
+  }
+};
+
+void check_all(const std::string& text, long depth) {
+  Context ctx;
+  Walker(ctx, text, std::min(depth, environment("LATHE_DEPTH", depth)));
+}
+
+TEST(Recipes, OfThreeStepsOnTwoChannelLoops) { check_all("conv(co=4, ci=2, oh=1, ow=1, k=1)", 3); }
+TEST(Recipes, OfThreeStepsOnAWindow) { check_all("conv(co=2, ci=1, oh=2, ow=1, kh=2, kw=1)", 3); }
+TEST(Recipes, OfTwoSteps) { check_all("conv(co=4, ci=4, oh=2, ow=2, k=2)", 2); }
+TEST(Recipes, OfTwoStepsWithABias) { check_all("conv(co=4, ci=2, oh=2, ow=1, k=1, bias=1)", 2); }
+
+}  // namespace
+}  // namespace lathe::test
