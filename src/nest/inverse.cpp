@@ -19,6 +19,53 @@ std::optional<isl::multi_aff> one_piece(const isl::map& relation) {
   return result;
 }
 
+/// Inverts loops that are the coordinates, in any order.
+std::optional<isl::multi_aff> permutation(const Statement& s, const std::vector<Loop>& loops) {
+  if (loops.size() != s.dims.size()) return std::nullopt;
+  isl::space space = poly::tuples(s.domain.ctx(), loops.size());
+  std::vector<isl::aff> coordinates;
+  for (size_t i = 0; i < s.dims.size(); ++i) {
+    isl::aff wanted = poly::coordinate(s.domain.space(), i);
+    size_t l = 0;
+    while (l < loops.size() && !poly::same(loops[l].value, wanted)) ++l;
+    if (l == loops.size()) return std::nullopt;
+    coordinates.push_back(poly::coordinate(space, l));
+  }
+  return poly::tuple(space, coordinates);
+}
+
+/// What is known of an instance: a function of its coordinates as one of the loops.
+struct Number {
+  isl::aff value, loops;
+};
+
+size_t count_floors(const isl::aff& a) { return poly::take_apart(a).floors.size(); }
+
+/// If the two are  v / c  and  v % c,  returns v.
+std::optional<Number> whole(const Number& high, const Number& low) {
+  size_t floors = count_floors(high.value) + count_floors(low.value);
+  for (const poly::Affine::Floor& floor : poly::take_apart(high.value).floors) {
+    long c = floor.of.divisor;
+    Number both{high.value.scale(c).add(low.value), high.loops.scale(c).add(low.loops)};
+    if (count_floors(both.value) + 1 < floors) return both;
+  }
+  return std::nullopt;
+}
+
+/// Puts together what splits took apart.
+std::vector<Number> unsplit(std::vector<Number> numbers) {
+  for (size_t a = 0; a < numbers.size(); ++a) {
+    for (size_t b = 0; b < numbers.size(); ++b) {
+      auto both = a == b ? std::nullopt : whole(numbers[a], numbers[b]);
+      if (!both) continue;
+      numbers[a] = *both;
+      numbers.erase(numbers.begin() + static_cast<long>(b));
+      return unsplit(std::move(numbers));
+    }
+  }
+  return numbers;
+}
+
 /// coordinate / unit % extent
 struct Digit {
   size_t coordinate;
@@ -29,7 +76,7 @@ struct Digit {
 struct Term {
   long weight;
   size_t digit;
-  friend auto operator<=>(const Term&, const Term&) = default;
+  bool operator<(const Term& b) const { return weight < b.weight; }
 };
 
 /// If a floor is  x / c  of one coordinate: which one?
@@ -44,18 +91,19 @@ std::optional<size_t> divided_coordinate(const poly::Affine& of) {
   return found;
 }
 
-/// Writes loops as numbers whose digits are those of the coordinates: k % 2 * 2 + k / 2 has the
+/// Reads numbers whose digits are those of the coordinates: k % 2 * 2 + k / 2 has the
 /// digits of k, in the other order.
 class Digits {
  public:
-  Digits(const isl::set& domain, const std::vector<Loop>& loops) : units_(poly::arity(domain)) {
-    for (const Loop& loop : loops) values_.push_back(poly::take_apart(loop.value));
+  Digits(const isl::set& domain, const std::vector<Number>& numbers)
+      : numbers_(numbers), units_(poly::arity(domain)) {
+    for (const Number& number : numbers) values_.push_back(poly::take_apart(number.value));
     if (!collect_units()) return;
     for (size_t i = 0; i < units_.size(); ++i) add_digits(i, poly::range(domain, i).upper);
     for (const poly::Affine& value : values_) terms_.push_back(terms_of(value));
   }
 
-  /// Returns coordinate "i", if loops tell all its digits.
+  /// Returns coordinate "i", if the numbers tell all its digits.
   std::optional<isl::aff> coordinate(size_t i, const isl::space& loops) const {
     isl::aff sum = poly::constant(loops, 0);
     for (size_t d = 0; d < digits_.size(); ++d) {
@@ -68,6 +116,7 @@ class Digits {
   }
 
  private:
+  std::vector<Number> numbers_;
   std::vector<poly::Affine> values_;
   std::vector<std::set<long>> units_;     // of each coordinate
   std::vector<Digit> digits_;             // empty if the loops are no such numbers
@@ -120,7 +169,7 @@ class Digits {
     for (size_t l = 0; l < terms_.size(); ++l) {
       for (size_t k = 0; k < terms_[l].size(); ++k) {
         if (terms_[l][k].digit != d) continue;
-        isl::aff above = poly::quotient(poly::coordinate(loops, l), terms_[l][k].weight);
+        isl::aff above = poly::quotient(numbers_[l].loops, terms_[l][k].weight);
         if (k + 1 == terms_[l].size()) return above;
         return poly::remainder(above, terms_[l][k + 1].weight / terms_[l][k].weight);
       }
@@ -142,14 +191,19 @@ std::optional<isl::aff> alone(const isl::map& relation, size_t i) {
 }  // namespace
 
 std::optional<isl::multi_aff> inverse(const Statement& s, const std::vector<Loop>& loops) {
+  if (auto simple = permutation(s, loops)) return simple;
   std::vector<isl::aff> values, coordinates;
   for (const Loop& loop : loops) values.push_back(loop.value);
   isl::map times = poly::tuple(s.domain.space(), values).as_map();
   isl::map relation = times.intersect_domain(s.domain).reverse();
   if (!relation.is_single_valued()) return std::nullopt;
   if (auto whole = one_piece(relation)) return whole;
-  Digits digits(s.domain, loops);
   isl::space space = poly::tuples(s.domain.ctx(), loops.size());
+  std::vector<Number> numbers;
+  for (const isl::aff& value : values) {
+    numbers.push_back({value, poly::coordinate(space, numbers.size())});
+  }
+  Digits digits(s.domain, unsplit(std::move(numbers)));
   for (size_t i = 0; i < s.dims.size(); ++i) {
     auto coordinate = digits.coordinate(i, space);
     if (!coordinate) coordinate = alone(relation, i);

@@ -111,6 +111,14 @@ class NestParser {
     return nest;
   }
 
+  /// Parses what stands after "where" alone.
+  isl::set parse_constraints(const std::vector<long>& extents, std::vector<std::string> dims) {
+    Statement s;
+    s.dims = std::move(dims);
+    s.domain = poly::box(ctx_, extents);
+    return parse_pieces(s);
+  }
+
  private:
   isl::ctx ctx_;
   Lexer lexer_;
@@ -207,13 +215,14 @@ class NestParser {
     }
     lexer_.expect("]");
     s.domain = poly::box(ctx_, extents);
-    if (lexer_.accept("where")) {
-      isl::set hull = s.domain;
-      s.domain = parse_piece(s, hull);
-      while (lexer_.accept("or")) s.domain = s.domain.unite(parse_piece(s, hull));
-      if (s.domain.is_empty()) lexer_.fail_here("no instance satisfies these constraints");
-      s.domain = poly::boxed(s.domain);
-    }
+    if (lexer_.accept("where")) s.domain = parse_pieces(s);
+  }
+
+  isl::set parse_pieces(const Statement& s) {
+    isl::set result = parse_piece(s, s.domain);
+    while (lexer_.accept("or")) result = result.unite(parse_piece(s, s.domain));
+    if (result.is_empty()) lexer_.fail_here("no instance satisfies these constraints");
+    return poly::boxed(result);
   }
 
   std::string parse_comparison() {
@@ -253,15 +262,17 @@ class NestParser {
     return IndexParser(lexer_, s.domain.space(), s.dims).sum();
   }
 
-  isl::multi_aff parse_tuple(const Statement& s) {
+  isl::multi_aff parse_tuple(const Statement& s) { return parse_tuple(s.domain.space(), s.dims); }
+
+  isl::multi_aff parse_tuple(const isl::space& space, const std::vector<std::string>& dims) {
     std::vector<isl::aff> parts;
     lexer_.expect("[");
     while (!lexer_.sees("]")) {
-      parts.push_back(parse_index(s));
+      parts.push_back(IndexParser(lexer_, space, dims).sum());
       if (!lexer_.accept(",")) break;
     }
     lexer_.expect("]");
-    return poly::tuple(s.domain.space(), parts);
+    return poly::tuple(space, parts);
   }
 
   Access parse_access(const Statement& s) {
@@ -429,7 +440,8 @@ class NestParser {
     size_t resume = lexer_.position();
     for (Header& header : headers_) order_[index].loops.push_back(parse_loop(*found, header));
     lexer_.seek(resume);
-    invert(*found, order_[index]);
+    order_[index].instance = parse_instance(*found, order_[index].loops);
+    check_instance(*found, order_[index]);
   }
 
   Loop parse_loop(const Statement& s, Header& header) {
@@ -456,24 +468,51 @@ class NestParser {
     return loop;
   }
 
-  /// Finds the instance from the iterations, and makes sure that there is just one.
-  void invert(const Statement& s, Order& order) {
-    auto instance = inverse(s, order.loops);
-    if (!instance) {
-      fail(
-          "schedule: the loops around '{}' do not tell its instances apart: every coordinate "
-          "({}) needs a loop, or loops x / c and x % c",
-          s.name, fmt::join(s.dims, " "));
+  /// Reads the instance as a function of the loops, if it is given, or finds it.
+  isl::multi_aff parse_instance(const Statement& s, const std::vector<Loop>& loops) {
+    if (lexer_.sees("[")) {
+      std::vector<std::string> names;
+      for (const Loop& loop : loops) names.push_back(loop.name);
+      isl::multi_aff given = parse_tuple(poly::tuples(ctx_, loops.size()), names);
+      if (given.size() != s.dims.size()) {
+        lexer_.fail_here(fmt::format("'{}' has {} coordinates", s.name, s.dims.size()));
+      }
+      return given;
     }
-    order.instance = *instance;
+    if (auto found = inverse(s, loops)) return *found;
+    fail(
+        "schedule: the loops around '{}' do not tell its instances apart: every coordinate "
+        "({}) needs a loop, or loops x / c and x % c",
+        s.name, fmt::join(s.dims, " "));
+  }
+
+  /// Notes which iterations are instances, and makes sure that these are found from them.
+  void check_instance(const Statement& s, Order& order) {
+    isl::space space = s.domain.space();
     std::vector<isl::aff> values;
     for (const Loop& loop : order.loops) values.push_back(loop.value);
-    isl::set exact = s.domain.apply(poly::tuple(s.domain.space(), values).as_map());
+    isl::multi_aff times = poly::tuple(space, values);
+    isl::multi_aff there_and_back = order.instance.pullback(times);
+    isl::set right = s.domain;
+    for (size_t i = 0; i < s.dims.size(); ++i) {
+      isl::aff back = there_and_back.at(static_cast<int>(i));
+      right = right.intersect(back.eq_set(poly::coordinate(space, i)));
+    }
+    if (!s.domain.is_subset(right)) {
+      lexer_.fail_here(
+          fmt::format("this is not the instance of '{}' that the loops count", s.name));
+    }
+    isl::set exact = s.domain.apply(times.as_map());
     if (!iterations(s, order).is_equal(exact)) order.within = exact;
   }
 };
 
 }  // namespace
+
+isl::set parse_constraints(isl::ctx ctx, std::string_view text, const std::vector<long>& extents,
+                           const std::vector<std::string>& dims) {
+  return NestParser(ctx, text, "constraints").parse_constraints(extents, dims);
+}
 
 Nest parse_nest(isl::ctx ctx, std::string_view text, const std::string& source) {
   try {

@@ -156,6 +156,16 @@ std::string print_statement(const Statement& s, const std::vector<Tensor>& tenso
   return fmt::format("{}:\n  {}", out, print_body(s, tensors));
 }
 
+/// Do the two functions have the same values on "set"?
+bool agree(const isl::multi_aff& a, const isl::multi_aff& b, const isl::set& set) {
+  isl::set same = set;
+  for (unsigned i = 0; i < a.size(); ++i) {
+    int at = static_cast<int>(i);
+    if (!poly::same(a.at(at), b.at(at))) same = same.intersect(a.at(at).eq_set(b.at(at)));
+  }
+  return set.is_subset(same);
+}
+
 /// Prints the schedule as a tree of loops, perfectly nested ones on one line.
 class SchedulePrinter {
  public:
@@ -173,7 +183,7 @@ class SchedulePrinter {
   void print_place(const Place& outermost, size_t indent) {
     std::string margin(indent, ' ');
     if (!outermost.is_loop) {
-      out_ += fmt::format("{}{}\n", margin, nest_.statements()[outermost.statements.front()].name);
+      out_ += margin + print_leaf(outermost.statements.front()) + "\n";
       return;
     }
     const Place* place = &outermost;
@@ -184,6 +194,17 @@ class SchedulePrinter {
     }
     out_ += fmt::format("{}for {}:\n", margin, headers);
     for (const Place& inner : place->body) print_place(inner, indent + 2);
+  }
+
+  /// Prints a statement, with its instance as a function of the loops where that does not follow.
+  std::string print_leaf(size_t index) const {
+    const Statement& s = nest_.statements()[index];
+    const Order& order = nest_.order[index];
+    auto follows = inverse(s, order.loops);
+    if (follows && agree(*follows, order.instance, iterations(s, order))) return s.name;
+    std::vector<std::string> names;
+    for (const Loop& loop : order.loops) names.push_back(loop.name);
+    return s.name + print_tuple(order.instance, names);
   }
 
   std::string print_loop(const std::vector<size_t>& members, size_t depth) const {
@@ -208,6 +229,23 @@ class SchedulePrinter {
   }
 };
 
+std::string print_as_written(const isl::set& domain, const std::vector<long>& extents,
+                             const std::vector<std::string>& dims) {
+  if (poly::is_box(domain, extents)) return "";
+  isl::set hull = poly::box(domain.ctx(), extents);
+  std::vector<std::string> pieces;
+  for (const auto& piece : poly::constraints(poly::coalesced(domain).gist(hull))) {
+    std::vector<std::string> list;
+    for (const poly::Constraint& c : piece) {
+      if (!always_holds(c)) list.push_back(print_constraint(c, dims));
+    }
+    std::sort(list.begin(), list.end());
+    pieces.push_back(fmt::format("{}", fmt::join(list, ", ")));
+  }
+  std::sort(pieces.begin(), pieces.end());
+  return fmt::format("{}", fmt::join(pieces, " or "));
+}
+
 }  // namespace
 
 std::string print_access(const Access& access, const std::vector<Tensor>& tensors,
@@ -224,21 +262,18 @@ std::string print_body(const Statement& s, const std::vector<Tensor>& tensors) {
 
 std::string print_constraints(const isl::set& domain, const std::vector<long>& extents,
                               const std::vector<std::string>& dims) {
-  if (poly::is_box(domain, extents)) return "";
-  isl::set hull = poly::box(domain.ctx(), extents);
-  std::vector<std::string> pieces;
-  for (const auto& piece : poly::constraints(poly::coalesced(domain).gist(hull))) {
-    std::vector<std::string> list;
-    for (const poly::Constraint& c : piece) {
-      if (!always_holds(c)) list.push_back(print_constraint(c, dims));
-    }
-    std::sort(list.begin(), list.end());
-    pieces.push_back(fmt::format("{}", fmt::join(list, ", ")));
+  std::string text = print_as_written(domain, extents, dims);
+  if (text.empty() || isl_set_involves_locals(domain.get()) != isl_bool_true) return text;
+  // isl writes one set with floors in several ways, and its own text not always as it stands: take
+  // the first that parsing and printing leave alone.
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    isl::set parsed = parse_constraints(domain.ctx(), text, extents, dims);
+    std::string again = print_as_written(parsed, extents, dims);
+    if (again == text || again.empty()) break;
+    text = again;
   }
-  std::sort(pieces.begin(), pieces.end());
-  return fmt::format("{}", fmt::join(pieces, " or "));
+  return text;
 }
-
 std::string print(const Nest& nest) {
   std::string out = fmt::format("nest {}\n", nest.name);
   for (const Tensor& tensor : nest.tensors()) out += print_tensor(tensor) + "\n";

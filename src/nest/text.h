@@ -13,6 +13,8 @@
 // A domain that is no box has "where" constraints; an instance that stands for another one of the
 // original operator has "from". Without a schedule each statement runs in its own loops, in turn.
 // A loop that several statements define differently lists their definitions: for x = i / 2 | i.
+// Where the loops do not show how to find the instance from them, it stands behind the statement:
+// S[(8*x.o + x.i) / 3, (8*x.o + x.i) % 3].
 #pragma once
 
 #include <string>
@@ -36,5 +38,9 @@ std::string print_access(const Access& access, const std::vector<Tensor>& tensor
 /// Prints the constraints that a domain adds to the box of these extents; empty if it is that box.
 std::string print_constraints(const isl::set& domain, const std::vector<long>& extents,
                               const std::vector<std::string>& dims);
+
+/// Parses such constraints.
+isl::set parse_constraints(isl::ctx ctx, std::string_view text, const std::vector<long>& extents,
+                           const std::vector<std::string>& dims);
 
 }  // namespace lathe

@@ -51,20 +51,21 @@ class Walker {
   std::map<std::string, long> seen_;  // nests, with the depth that was left
   long recipes_ = 0;
 
+  static bool failed() { return testing::Test::HasFailure(); }
+
   /// "kind" is neural as soon as one of the steps was.
   void walk(const Nest& nest, Transform::Kind kind, long depth) {
     std::string text = print(nest) + (kind == Transform::Kind::neural ? "neural" : "");
     auto [known, is_new] = seen_.try_emplace(text, depth);
     if (is_new) check(nest, kind);
-    if (testing::Test::HasFailure() || (!is_new && known->second >= depth)) return;
+    if (failed() || (!is_new && known->second >= depth)) return;
     known->second = depth;
-    for (size_t i = 0; depth > 0 && i < steps_on(nest).size(); ++i) {
-      try_and_walk(nest, steps_on(nest)[i], kind, depth);
-      if (testing::Test::HasFailure()) return;
-    }
+    if (depth == 0) return;
+    for (const Step& step : steps_on(nest)) try_and_walk(nest, step, kind, depth);
   }
 
   void try_and_walk(const Nest& nest, const Step& step, Transform::Kind kind, long depth) {
+    if (failed()) return;
     recipe_.push_back(step);
     ++recipes_;
     try {
