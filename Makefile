@@ -1,6 +1,7 @@
 # Names the everyday commands; "make help" lists them. CMake does the building.
 # Targets that need tools first call scripts/setup, which installs what the machine lacks.
-# Variables: PREFIX and DESTDIR for install; LATHE_SEED and LATHE_CASES reach the random tests.
+# Variables: PREFIX and DESTDIR for install; LATHE_SEED and LATHE_CASES reach the random tests,
+# LATHE_DEPTH the exhaustive ones.
 PREFIX ?= /usr/local
 JOBS := $(shell nproc)
 SHELL := bash
@@ -38,7 +39,7 @@ golden: build  ## rewrite the expected outputs of the golden, reject and lessons
 
 asan tsan: %: build/%/build.ninja  ## run the tests under the address or thread sanitizer
 	@cmake --build --preset $@
-	@LATHE_CASES=$${LATHE_CASES:-20} $(FIXED_ADDRESSES) ctest --preset $@ -j$(JOBS)
+	@LATHE_CASES=$${LATHE_CASES:-20} LATHE_DEPTH=$${LATHE_DEPTH:-1} $(FIXED_ADDRESSES) ctest --preset $@ -j$(JOBS)
 
 format:  ## format the C++ files
 	@scripts/setup --dev
