@@ -54,7 +54,37 @@ size_t symbol_length(std::string_view text) {
   return 1;
 }
 
+/// Returns what the quotes at the beginning of "text" hold, and how far they reach; 0 if they do
+/// not close.
+std::pair<std::string, size_t> unquoted(std::string_view text) {
+  std::string content;
+  for (size_t i = 1; i < text.size(); ++i) {
+    if (text[i] == '"') return {content, i + 1};
+    if (text[i] == '\\' && i + 1 < text.size()) {
+      ++i;
+      content += text[i] == 'n' ? '\n' : text[i];
+    } else {
+      content += text[i];
+    }
+  }
+  return {"", 0};
+}
+
 }  // namespace
+
+std::string quoted(std::string_view text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? std::string("\\n") : std::string(1, c);
+  }
+  return out + "\"";
+}
+
+std::string quoted_unless_name(std::string_view text) {
+  bool is_name = !text.empty() && starts_name(text[0]) && name_length(text) == text.size();
+  return is_name ? std::string(text) : quoted(text);
+}
 
 Lexer::Lexer(std::string source, std::string_view text) : source_(std::move(source)) {
   size_t line = 1, line_start = 0, at = 0;
@@ -75,6 +105,14 @@ Lexer::Lexer(std::string source, std::string_view text) : source_(std::move(sour
       add(Token::Kind::name, name_length(text.substr(at)));
     } else if (is_digit(c)) {
       add(Token::Kind::number, number_length(text.substr(at)));
+    } else if (c == '"') {
+      auto [content, length] = unquoted(text.substr(at));
+      tokens_.push_back({Token::Kind::text, content, line, at - line_start + 1});
+      at += length;
+      if (length == 0) {
+        next_ = tokens_.size() - 1;
+        fail_here("this quote does not close");
+      }
     } else {
       add(Token::Kind::symbol, symbol_length(text.substr(at)));
     }
@@ -82,7 +120,10 @@ Lexer::Lexer(std::string source, std::string_view text) : source_(std::move(sour
   tokens_.push_back({Token::Kind::end, "the end", line, at - line_start + 1});
 }
 
-bool Lexer::sees(std::string_view text) const { return !at_end() && peek().text == text; }
+bool Lexer::sees(std::string_view text) const {
+  bool is_word = peek().kind != Token::Kind::end && peek().kind != Token::Kind::text;
+  return is_word && peek().text == text;
+}
 
 bool Lexer::accept(std::string_view text) {
   if (!sees(text)) return false;
@@ -99,6 +140,10 @@ std::string Lexer::expect_name(std::string_view what) {
     fail_here(fmt::format("expected {}, found '{}'", what, peek().text));
   }
   return take().text;
+}
+
+std::string Lexer::expect_text(std::string_view what) {
+  return peek().kind == Token::Kind::text ? take().text : expect_name(what);
 }
 
 long Lexer::expect_integer(std::string_view what) {

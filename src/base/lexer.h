@@ -9,13 +9,14 @@
 namespace lathe {
 
 struct Token {
-  enum class Kind { name, number, symbol, end };
+  enum class Kind { name, number, symbol, text, end };
   Kind kind;
-  std::string text;
+  std::string text;     ///< of a text, what stands between the quotes
   size_t line, column;  ///< from 1
 };
 
-/// Reads "text". Names are letters, digits, '_' and inner dots ("co.o"); '#' starts a comment.
+/// Reads "text". Names are letters, digits, '_' and inner dots ("co.o"); '#' starts a comment. In a
+/// quoted text, '\\' keeps the next character as it is, and "\n" is the end of a line.
 class Lexer {
  public:
   Lexer(std::string source, std::string_view text);
@@ -31,6 +32,7 @@ class Lexer {
   /// Takes the next token, which must be what is asked for.
   void expect(std::string_view text);
   std::string expect_name(std::string_view what);
+  std::string expect_text(std::string_view what);  ///< a name, or a quoted text
   long expect_integer(std::string_view what);
   double expect_number(std::string_view what);
 
@@ -46,5 +48,10 @@ class Lexer {
   std::vector<Token> tokens_;
   size_t next_ = 0;
 };
+
+/// Returns a name as it is, and quotes what is none.
+std::string quoted_unless_name(std::string_view text);
+/// Returns the text in quotes.
+std::string quoted(std::string_view text);
 
 }  // namespace lathe

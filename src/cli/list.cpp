@@ -22,7 +22,7 @@ std::vector<Row> transform_rows() {
 
 std::vector<Row> op_rows() {
   std::vector<Row> rows;
-  for (const Op& op : ops::all()) {
+  for (const Op& op : operators()) {
     std::string params;
     for (const Param& p : op.params) {
       params += params.empty() ? "" : ", ";

@@ -84,11 +84,14 @@ void StatementBuilder::maximum(size_t tensor, const std::vector<Index>& at, Expr
 }
 
 size_t NestBuilder::tensor(std::string name, Role role, std::vector<long> shape,
-                           std::vector<long> pad, double padding) {
-  pad.resize(shape.size(), 0);
-  tensors_.push_back(
-      {std::move(name), role, Element::f32, std::move(shape), std::move(pad), padding});
+                           std::vector<Pad> pad, double padding, Element element) {
+  pad.resize(shape.size());
+  tensors_.push_back({std::move(name), role, element, std::move(shape), std::move(pad), padding});
   return tensors_.size() - 1;
+}
+
+size_t NestBuilder::tensor(std::string name, Role role, std::vector<long> shape, Element element) {
+  return tensor(std::move(name), role, std::move(shape), {}, 0, element);
 }
 
 StatementBuilder& NestBuilder::statement(std::string name,

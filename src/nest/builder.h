@@ -69,9 +69,11 @@ class NestBuilder {
  public:
   NestBuilder(isl::ctx ctx, std::string name) : ctx_(ctx), name_(std::move(name)) {}
 
-  /// Declares a tensor. "shape" includes the padding: "pad" elements on either side of a dimension.
-  size_t tensor(std::string name, Role role, std::vector<long> shape, std::vector<long> pad = {},
-                double padding = 0);
+  /// Declares a tensor. "shape" includes the padding "pad".
+  size_t tensor(std::string name, Role role, std::vector<long> shape, std::vector<Pad> pad = {},
+                double padding = 0, Element element = Element::f32);
+  /// Declares a tensor without padding.
+  size_t tensor(std::string name, Role role, std::vector<long> shape, Element element);
 
   /// Begins a statement; it runs after those before it. The reference stays valid.
   StatementBuilder& statement(std::string name, const StatementBuilder::Extents& extents);

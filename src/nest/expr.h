@@ -3,14 +3,57 @@
 //   W * I        max(X, 0)        (X - mean) * scale + shift
 #pragma once
 
+#include <functional>
 #include <string_view>
 #include <vector>
 
 namespace lathe {
 
+class Lexer;
+
 /// One node: a number, the i-th read of the statement, or a function of other expressions.
 struct Expr {
-  enum class Op { number, read, neg, add, sub, mul, div, max, min, abs, sqrt, exp, log, tanh, erf };
+  enum class Op {
+    number,
+    read,
+    // arithmetic
+    neg,
+    add,
+    sub,
+    mul,
+    div,  ///< truncates on integers
+    mod,  ///< of the divisor's sign
+    rem,  ///< of the dividend's sign
+    max,
+    min,
+    abs,
+    floor,
+    ceil,
+    round,  ///< to the nearest integer, half to even
+    // functions of reals
+    sqrt,
+    exp,
+    log,
+    pow,
+    tanh,
+    erf,
+    sin,
+    cos,
+    tan,
+    asin,
+    acos,
+    atan,
+    // truth values: 1 and 0
+    less,
+    less_equal,
+    equal,
+    select,  ///< the second if the first is not 0, otherwise the third
+    // integers as bits
+    bit_and,
+    bit_or,
+    bit_xor,
+    shift,  ///< to the left; to the right if negative
+  };
   Op op = Op::number;
   double number = 0;
   size_t read = 0;
@@ -31,7 +74,6 @@ struct Function {
   std::string_view name;
   size_t arity;
   bool infix;
-  bool integral;  ///< does it map integers to integers?
 };
 
 /// Returns all functions that an expression may call.
@@ -43,6 +85,9 @@ const Function& function_of(Expr::Op op);
 /// Returns the value of one function, on floats or on integers.
 template <class T>
 T evaluate(Expr::Op op, const T* args);
+
+/// Parses an expression. "leaf" reads what is neither a number nor a function: a tensor's element.
+Expr parse_expr(Lexer& lexer, const std::function<Expr()>& leaf);
 
 /// Is the expression a product of reads (and numbers)? Then it can be differentiated by exchanging
 /// the roles of its accesses.

@@ -3,8 +3,13 @@
 // It walks the loops as the schedule says. At a statement it knows the iterations, hence (by the
 // inverse of the schedule) the instance, hence the elements; all three are composed beforehand
 // into one affine offset for each access. Iterations that stand for no instance are skipped.
+//
+// Where the remaining loops hold a single statement whose offsets are linear in them, the offsets
+// are stepped instead of evaluated, and the innermost loop runs as a row: the same instances in the
+// same order, some hundred times quicker.
 #include "nest/interpret.h"
 
+#include <array>
 #include <functional>
 #include <limits>
 #include <random>
@@ -25,7 +30,8 @@ bool is_padding(const Tensor& tensor, long offset) {
   for (size_t i = tensor.shape.size(); i-- > 0;) {
     long index = offset % tensor.shape[i];
     offset /= tensor.shape[i];
-    if (index < tensor.pad[i] || index >= tensor.shape[i] - tensor.pad[i]) return true;
+    if (index < tensor.pad[i].before) return true;
+    if (index >= tensor.shape[i] - tensor.pad[i].after) return true;
   }
   return false;
 }
@@ -36,10 +42,13 @@ T lowest() {
   return std::numeric_limits<T>::lowest();
 }
 
-/// Converts a value of the text form; -inf becomes the lowest integer.
+/// Converts a value of the text form; to an integer, the infinities become the outermost ones.
 template <class T>
 T from_double(double value) {
   if (value == -std::numeric_limits<double>::infinity()) return lowest<T>();
+  if (std::is_integral_v<T> && value == std::numeric_limits<double>::infinity()) {
+    return std::numeric_limits<T>::max();
+  }
   return static_cast<T>(value);
 }
 
@@ -52,6 +61,13 @@ poly::Affine offset_of(const Access& access, const Tensor& tensor, const Order& 
   }
   return poly::take_apart(offset);
 }
+
+/// The offsets of one instance: of the write, then of the reads.
+constexpr size_t most_accesses = 8;
+using Offsets = std::array<long, most_accesses>;
+
+/// Elements of a row that are evaluated together.
+constexpr long block = 64;
 
 template <class T>
 class Interpreter {
@@ -72,6 +88,9 @@ class Interpreter {
     std::vector<std::vector<poly::Constraint>> guard;
     poly::Affine write;
     std::vector<poly::Affine> reads;
+    std::vector<long> extents;
+    std::vector<Offsets> strides;  // of each loop
+    size_t strided_from;           // the loops from here on can be stepped
   };
   const Nest& nest_;
   Buffers<T>& buffers_;
@@ -82,12 +101,49 @@ class Interpreter {
     const Statement& s = nest_.statements()[index];
     const Order& order = nest_.order[index];
     isl::set domain = poly::boxed(iterations(s, order));
-    Prepared p{&s, !poly::is_box(domain, extents(order)), poly::constraints(domain), {}, {}};
+    Prepared p{&s,
+               !poly::is_box(domain, extents(order)),
+               poly::constraints(domain),
+               {},
+               {},
+               extents(order),
+               {},
+               0};
     p.write = offset_of(s.write, nest_.tensors()[s.write.tensor], order);
     for (const Access& access : s.reads) {
       p.reads.push_back(offset_of(access, nest_.tensors()[access.tensor], order));
     }
+    find_strides(p);
     prepared_.push_back(std::move(p));
+  }
+
+  /// Finds the loops that can be stepped: no condition, no offset with a floor of them, and no
+  /// instance reads what another one wrote.
+  static void find_strides(Prepared& p) {
+    size_t depth = p.extents.size();
+    p.strides.resize(depth);
+    p.strided_from = depth;
+    if (p.guarded || p.reads.size() + 1 > most_accesses) return;
+    for (const Access& access : p.statement->reads) {
+      if (access.tensor == p.statement->write.tensor) return;
+    }
+    for (size_t loop = depth; loop-- > 0;) {
+      if (!set_stride(p.write, loop, p.strides[loop][0])) return;
+      for (size_t r = 0; r < p.reads.size(); ++r) {
+        if (!set_stride(p.reads[r], loop, p.strides[loop][r + 1])) return;
+      }
+      p.strided_from = loop;
+    }
+  }
+
+  /// Is the offset linear in "loop"? Sets by how much an iteration moves it.
+  static bool set_stride(const poly::Affine& offset, size_t loop, long& stride) {
+    if (offset.divisor != 1) return false;
+    for (const auto& floor : offset.floors) {
+      if (poly::involved(floor.of)[loop]) return false;
+    }
+    stride = offset.coefficients[loop];
+    return true;
   }
 
   /// Elements that are only updated start at the neutral element of the update: of the first
@@ -105,8 +161,13 @@ class Interpreter {
 
   void run_places(const std::vector<Place>& list) {
     for (const Place& place : list) {
+      const Prepared& first = prepared_[place.statements.front()];
       if (!place.is_loop) {
-        run_instance(prepared_[place.statements.front()]);
+        run_instance(first);
+        continue;
+      }
+      if (place.statements.size() == 1 && first.strided_from <= place.depth) {
+        run_strided(first);
         continue;
       }
       long extent = nest_.order[place.statements.front()].loops[place.depth].extent;
@@ -136,13 +197,104 @@ class Interpreter {
     }
   }
 
+  /// Runs all loops of the statement further in than those that have an iteration.
+  void run_strided(const Prepared& p) {
+    size_t from = iteration_.size();
+    iteration_.resize(p.extents.size(), 0);
+    Offsets offsets{};
+    offsets[0] = poly::evaluate(p.write, iteration_);
+    for (size_t r = 0; r < p.reads.size(); ++r) {
+      offsets[r + 1] = poly::evaluate(p.reads[r], iteration_);
+    }
+    iteration_.resize(from);
+    step(p, from, offsets);
+  }
+
+  void step(const Prepared& p, size_t loop, Offsets offsets) {
+    if (loop + 1 == p.extents.size()) return run_row(p, offsets);
+    const Offsets& strides = p.strides[loop];
+    for (long i = 0; i < p.extents[loop]; ++i) {
+      step(p, loop + 1, offsets);
+      for (size_t k = 0; k <= p.reads.size(); ++k) offsets[k] += strides[k];
+    }
+  }
+
+  void run_row(const Prepared& p, const Offsets& offsets) {
+    const Statement& s = *p.statement;
+    const Offsets& strides = p.strides.back();
+    long extent = p.extents.back();
+    T* out = buffers_[s.write.tensor].data() + offsets[0];
+    if (s.update == Update::add && s.value.op == Expr::Op::mul &&
+        s.value.args[0].op == Expr::Op::read && s.value.args[1].op == Expr::Op::read) {
+      size_t a = s.value.args[0].read, b = s.value.args[1].read;
+      add_products(out, strides[0], buffers_[s.reads[a].tensor].data() + offsets[a + 1],
+                   strides[a + 1], buffers_[s.reads[b].tensor].data() + offsets[b + 1],
+                   strides[b + 1], extent);
+      return;
+    }
+    T values[block];
+    for (long first = 0; first < extent; first += block) {
+      long n = std::min(block, extent - first);
+      evaluate_block(s.value, p, offsets, first, n, values);
+      update_row(s.update, out + first * strides[0], strides[0], values, n);
+    }
+  }
+
+  /// Adds a[i] * b[i] to out[i], each with its stride.
+  static void add_products(T* out, long so, const T* a, long sa, const T* b, long sb, long n) {
+    if (so == 1 && sa == 0 && sb == 1) {
+      T factor = *a;
+      for (long i = 0; i < n; ++i) out[i] += factor * b[i];
+    } else if (so == 1 && sa == 1 && sb == 0) {
+      add_products(out, so, b, sb, a, sa, n);
+    } else {
+      for (long i = 0; i < n; ++i) out[i * so] += a[i * sa] * b[i * sb];
+    }
+  }
+
+  static void update_row(Update update, T* out, long stride, const T* values, long n) {
+    switch (update) {
+      case Update::assign:
+        for (long i = 0; i < n; ++i) out[i * stride] = values[i];
+        break;
+      case Update::add:
+        for (long i = 0; i < n; ++i) out[i * stride] += values[i];
+        break;
+      case Update::maximum:
+        for (long i = 0; i < n; ++i) out[i * stride] = std::max(out[i * stride], values[i]);
+        break;
+    }
+  }
+
+  void evaluate_block(const Expr& e, const Prepared& p, const Offsets& offsets, long first, long n,
+                      T* values) const {
+    if (e.op == Expr::Op::number) {
+      std::fill(values, values + n, from_double<T>(e.number));
+      return;
+    }
+    if (e.op == Expr::Op::read) {
+      long stride = p.strides.back()[e.read + 1];
+      const T* from = buffers_[p.statement->reads[e.read].tensor].data() + offsets[e.read + 1];
+      for (long i = 0; i < n; ++i) values[i] = from[(first + i) * stride];
+      return;
+    }
+    T args[3][block];
+    for (size_t k = 0; k < e.args.size(); ++k) {
+      evaluate_block(e.args[k], p, offsets, first, n, args[k]);
+    }
+    for (long i = 0; i < n; ++i) {
+      T element[3] = {args[0][i], args[1][i], args[2][i]};
+      values[i] = evaluate(e.op, element);
+    }
+  }
+
   T evaluate_expr(const Expr& e, const Prepared& p) const {
     if (e.op == Expr::Op::number) return from_double<T>(e.number);
     if (e.op == Expr::Op::read) {
       auto offset = static_cast<size_t>(poly::evaluate(p.reads[e.read], iteration_));
       return buffers_[p.statement->reads[e.read].tensor][offset];
     }
-    T args[2] = {};
+    T args[3] = {};
     for (size_t i = 0; i < e.args.size(); ++i) args[i] = evaluate_expr(e.args[i], p);
     return evaluate(e.op, args);
   }

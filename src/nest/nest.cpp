@@ -86,8 +86,6 @@ void settle(std::vector<Order>& order, const std::vector<size_t>& members, size_
 
 }  // namespace
 
-long size_of(Element element) { return element == Element::f32 || element == Element::i32 ? 4 : 8; }
-
 const char* name_of(Mark mark) {
   return std::find_if(std::begin(mark_names), std::end(mark_names),
                       [&](const MarkName& m) { return m.mark == mark; })

@@ -17,16 +17,18 @@
 #include <string>
 #include <vector>
 
+#include "base/element.h"
 #include "nest/expr.h"
 #include "poly/relation.h"
 
 namespace lathe {
 
 enum class Role { input, weight, output, local };
-enum class Element { f32, f64, i32, i64 };
-
-/// Returns the bytes of one element.
-long size_of(Element element);
+/// How many elements at the beginning and at the end of a dimension are padding.
+struct Pad {
+  long before = 0, after = 0;
+  friend bool operator==(const Pad&, const Pad&) = default;
+};
 
 /// A tensor as it is stored: padding is part of the shape, and holds "padding".
 struct Tensor {
@@ -34,8 +36,8 @@ struct Tensor {
   Role role = Role::input;
   Element element = Element::f32;
   std::vector<long> shape;
-  std::vector<long> pad;  ///< of each dimension, how many elements on either side are padding
-  double padding = 0;     ///< the value of those elements
+  std::vector<Pad> pad;  ///< of each dimension
+  double padding = 0;    ///< the value of those elements
 };
 
 /// Which element of which tensor an instance touches.

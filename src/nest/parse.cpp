@@ -153,6 +153,27 @@ class NestParser {
     return result;
   }
 
+  /// Reads [0, 1, 2:3]: none, 1 on either side, 2 before and 3 after.
+  std::vector<Pad> parse_pads() {
+    std::vector<Pad> pads;
+    lexer_.expect("[");
+    while (!lexer_.sees("]")) {
+      Pad pad;
+      pad.before = pad.after = parse_padding();
+      if (lexer_.accept(":")) pad.after = parse_padding();
+      pads.push_back(pad);
+      if (!lexer_.accept(",")) break;
+    }
+    lexer_.expect("]");
+    return pads;
+  }
+
+  long parse_padding() {
+    long n = lexer_.expect_integer("a number of padding elements");
+    if (n > max_extent) lexer_.fail_here("that is too large");
+    return n;
+  }
+
   Tensor parse_tensor() {
     lexer_.expect("tensor");
     Tensor t;
@@ -163,15 +184,15 @@ class NestParser {
                                {"output", Role::output},
                                {"local", Role::local}},
                               "a role");
-    t.element = parse_word<Element>({{"f32", Element::f32},
-                                     {"f64", Element::f64},
-                                     {"i32", Element::i32},
-                                     {"i64", Element::i64}},
-                                    "an element type");
+    std::map<std::string, Element> elements;
+    for (Element element : all_elements()) {
+      if (element != Element::string) elements.emplace(name_of(element), element);
+    }
+    t.element = parse_word(elements, "an element type");
     t.shape = parse_integers("an extent");
-    t.pad.resize(t.shape.size(), 0);
+    t.pad.resize(t.shape.size());
     if (lexer_.accept("pad")) {
-      t.pad = parse_integers("a number of padding elements");
+      t.pad = parse_pads();
       if (t.pad.size() != t.shape.size()) lexer_.fail_here("pad needs one number per dimension");
       if (lexer_.accept("with")) t.padding = lexer_.expect_number("the padding's value");
     }
@@ -194,7 +215,7 @@ class NestParser {
     } else {
       lexer_.expect("=");
     }
-    s.value = parse_sum(s);
+    s.value = parse_expr(lexer_, [&] { return parse_read(s); });
     return s;
   }
 
@@ -284,41 +305,8 @@ class NestParser {
     return {static_cast<size_t>(found - tensors_.begin()), parse_tuple(s)};
   }
 
-  Expr parse_sum(Statement& s) {
-    Expr result = parse_product(s);
-    while (lexer_.sees("+") || lexer_.sees("-")) {
-      Expr::Op op = lexer_.take().text == "+" ? Expr::Op::add : Expr::Op::sub;
-      result = call(op, {std::move(result), parse_product(s)});
-    }
-    return result;
-  }
-
-  Expr parse_product(Statement& s) {
-    Expr result = parse_factor(s);
-    while (lexer_.sees("*") || lexer_.sees("/")) {
-      Expr::Op op = lexer_.take().text == "*" ? Expr::Op::mul : Expr::Op::div;
-      result = call(op, {std::move(result), parse_factor(s)});
-    }
-    return result;
-  }
-
-  Expr parse_factor(Statement& s) {
-    if (lexer_.accept("-")) {
-      Expr inner = parse_factor(s);
-      return inner.op == Expr::Op::number ? number(-inner.number)
-                                          : call(Expr::Op::neg, {std::move(inner)});
-    }
-    if (lexer_.accept("(")) {
-      Expr inner = parse_sum(s);
-      lexer_.expect(")");
-      return inner;
-    }
-    if (lexer_.peek().kind == Token::Kind::number || lexer_.sees("inf")) {
-      return number(lexer_.expect_number("a number"));
-    }
-    for (const Function& f : functions()) {
-      if (!f.infix && lexer_.sees(f.name)) return parse_call(s, f);
-    }
+  /// Reads an element; the same element read twice is one read.
+  Expr parse_read(Statement& s) {
     Access access = parse_access(s);
     for (size_t i = 0; i < s.reads.size(); ++i) {
       bool known = s.reads[i].tensor == access.tensor && s.reads[i].at.plain_is_equal(access.at);
@@ -326,19 +314,6 @@ class NestParser {
     }
     s.reads.push_back(std::move(access));
     return read(s.reads.size() - 1);
-  }
-
-  Expr parse_call(Statement& s, const Function& f) {
-    lexer_.take();
-    std::vector<Expr> args;
-    lexer_.expect("(");
-    do args.push_back(parse_sum(s));
-    while (lexer_.accept(","));
-    lexer_.expect(")");
-    if (args.size() != f.arity) {
-      lexer_.fail_here(fmt::format("{} takes {} arguments", f.name, f.arity));
-    }
-    return call(f.op, std::move(args));
   }
 
   /// Parses what stands further right than "column": loops and statements, in sequence.

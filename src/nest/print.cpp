@@ -23,25 +23,16 @@ const char* role_name(Role role) {
   return "";
 }
 
-const char* element_name(Element element) {
-  switch (element) {
-    case Element::f32:
-      return "f32";
-    case Element::f64:
-      return "f64";
-    case Element::i32:
-      return "i32";
-    case Element::i64:
-      return "i64";
-  }
-  return "";
-}
-
 std::string print_tensor(const Tensor& t) {
   std::string out = fmt::format("tensor {}: {} {}[{}]", t.name, role_name(t.role),
-                                element_name(t.element), fmt::join(t.shape, ", "));
-  bool padded = std::any_of(t.pad.begin(), t.pad.end(), [](long p) { return p != 0; });
-  if (padded) out += fmt::format(" pad [{}]", fmt::join(t.pad, ", "));
+                                name_of(t.element), fmt::join(t.shape, ", "));
+  bool padded = std::any_of(t.pad.begin(), t.pad.end(), [](Pad p) { return p != Pad{}; });
+  std::vector<std::string> pads;
+  for (Pad p : t.pad) {
+    pads.push_back(p.before == p.after ? fmt::format("{}", p.before)
+                                       : fmt::format("{}:{}", p.before, p.after));
+  }
+  if (padded) out += fmt::format(" pad [{}]", fmt::join(pads, ", "));
   if (padded && t.padding != 0) out += fmt::format(" with {}", t.padding);
   return out;
 }

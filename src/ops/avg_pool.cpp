@@ -5,64 +5,85 @@
 // When the padding does not count, the divisor is the part of the window that covers the input:
 //
 //   rows[oh] += 1  for 0 <= ih - (s*oh - pad) < Kh;  columns[ow] alike;  O = S / (rows * columns)
-#include "base/error.h"
+#include <algorithm>
+
+#include "ops/op_dims.h"
+#include "ops/op_pool.h"
 #include "ops/op_shape.h"
-#include "ops/op_window.h"
 
 namespace lathe::ops {
 namespace {
 
-/// One side of the window: the loops and sizes of rows, or of columns.
-struct Side {
-  std::string tensor, output, input;
-  long outputs, inputs, kernel;
+/// The part of a stored dimension whose elements count: from "first" to before "end".
+struct Counted {
+  long first, end;
 };
 
-/// Counts for each output the input rows (or columns) under its window. The loop counts them, not
-/// the rows of the kernel: the first ones may lie in the padding of every window.
-size_t count_covered(NestBuilder& b, const Window& w, const Side& side) {
-  size_t counts = b.tensor(side.tensor, Role::local, {side.outputs});
-  auto& s =
-      b.statement("count_" + side.tensor, {{side.output, side.outputs}, {side.input, side.inputs}});
-  Index in_window = s[side.input] + w.pad + s[side.output] * -w.stride;
+Counted counted(const Slide& s, bool count_pad) {
+  if (count_pad) return {0, s.inputs + s.pad.before + s.asked};
+  return {s.pad.before, s.pad.before + s.inputs};
+}
+
+/// Returns the part of "all" that windows touch at all.
+Counted touched(const Slide& s, Counted all) {
+  Counted result{all.end, all.first};
+  for (long o = 0; o < s.outputs; ++o) {
+    for (long k = 0; k < s.elements; ++k) {
+      long at = o * s.stride + k * s.dilation;
+      if (at < all.first || at >= all.end) continue;
+      result = {std::min(result.first, at), std::max(result.end, at + 1)};
+    }
+  }
+  return result;
+}
+
+/// Does every element under a window count?
+bool counts_all(const Slide& s, Counted all) { return all.first <= 0 && all.end >= s.stored(); }
+
+/// Counts for each output the elements under its window. The loop counts elements of the input, not
+/// of the kernel: the first ones may lie in the padding of every window.
+size_t count_covered(NestBuilder& b, const Slide& slide, Counted all) {
+  Counted part = touched(slide, all);
+  std::string loop = "i" + slide.output.substr(1);
+  size_t counts = b.tensor("n_" + slide.output, Role::local, {slide.outputs});
+  auto& s = b.statement("count_" + slide.output,
+                        {{slide.output, slide.outputs}, {loop, part.end - part.first}});
+  Index in_window = s[loop] + part.first + s[slide.output] * -slide.stride;
   s.where_not_negative(in_window);
-  s.where_less(in_window, side.kernel);
-  s.add(counts, {s[side.output]}, number(1));
+  s.where_less(in_window, (slide.elements - 1) * slide.dilation + 1);
+  if (slide.dilation > 1) s.where_less(in_window % slide.dilation, 1);
+  s.add(counts, {s[slide.output]}, number(1));
   return counts;
 }
 
-Nest nest(isl::ctx ctx, const Params& p) {
-  check_sizes("avg_pool", p, {"c"});
-  long n = p["n"], c = p["c"];
-  Window w = window("avg_pool", p);
-  if (w.pad >= w.kh || w.pad >= w.kw) {
-    fail("avg_pool: pad={} must be less than the kernel's {} by {}", w.pad, w.kh, w.kw);
-  }
+Nest nest_of(isl::ctx ctx, const Pool& p, bool count_pad) {
   NestBuilder b(ctx, "avg_pool");
-  StatementBuilder::Extents outputs = batched_loops(n, {{"c", c}, {"oh", w.oh}, {"ow", w.ow}});
-  StatementBuilder::Extents all = outputs;
-  all.insert(all.end(), {{"kh", w.kh}, {"kw", w.kw}});
-  auto output_at = [&](const StatementBuilder& s) {
-    return batched_at(s, n, {s["c"], s["oh"], s["ow"]});
-  };
+  StatementBuilder::Extents loops = pool_loops(p);
+  size_t I = padded_input(b, p.window, p.n, p.c, 0, p.element);
+  size_t S = b.tensor("S", Role::local, pool_shape(p), p.element);
+  size_t O = b.tensor("O", Role::output, pool_shape(p), p.element);
+  auto& sum = b.statement("sum", joined(loops, kernel_loops(p.window)));
+  sum.add(S, at(sum, loops), sum.read(I, under_window(sum, p.window, p.n, sum["c"])));
 
-  size_t I = padded_input(b, w, n, c);
-  size_t S = b.tensor("S", Role::local, batched_shape(n, {c, w.oh, w.ow}));
-  size_t O = b.tensor("O", Role::output, batched_shape(n, {c, w.oh, w.ow}));
-  auto& sum = b.statement("sum", all);
-  sum.add(S, output_at(sum), sum.read(I, under_window(sum, w, n, sum["c"])));
-  if (is_set("avg_pool", p, "count_pad") || w.pad == 0) {
-    auto& s = b.statement("divide", outputs);
-    s.assign(O, output_at(s), s.read(S, output_at(s)) / number(static_cast<double>(w.kh * w.kw)));
-  } else {
-    size_t rows = count_covered(b, w, {"rows", "oh", "ih", w.oh, w.rows - 2 * w.pad, w.kh});
-    size_t columns =
-        count_covered(b, w, {"columns", "ow", "iw", w.ow, w.columns - 2 * w.pad, w.kw});
-    auto& s = b.statement("divide", outputs);
-    Expr total = s.read(S, output_at(s));
-    Expr high = s.read(rows, {s["oh"]}), wide = s.read(columns, {s["ow"]});
-    s.assign(O, output_at(s), total / (high * wide));
+  double constant = 1;
+  std::vector<std::pair<size_t, std::string>> counts;
+  for (const Slide& slide : p.window) {
+    Counted all = counted(slide, count_pad);
+    if (counts_all(slide, all)) {
+      constant *= static_cast<double>(slide.elements);
+    } else {
+      counts.emplace_back(count_covered(b, slide, all), slide.output);
+    }
   }
+  auto& s = b.statement("divide", loops);
+  Expr total = s.read(S, at(s, loops));
+  Expr divisor = number(constant);
+  for (const auto& [tensor, loop] : counts) {
+    Expr count = s.read(tensor, {s[loop]});
+    bool first = divisor.op == Expr::Op::number && divisor.number == 1;
+    divisor = first ? count : divisor * count;
+  }
+  s.assign(O, at(s, loops), total / divisor);
   return b.build();
 }
 
@@ -73,10 +94,17 @@ Op avg_pool() {
           "mean of the values under a sliding window",
           window_params({batch_param(), {"c", std::nullopt, "channels"}},
                         {{"count_pad", 0, "1: the padding counts as zeros; 0: it does not count"}}),
-          nest,
+          [](isl::ctx ctx, const Params& p) {
+            return nest_of(ctx, pool("avg_pool", p), is_set("avg_pool", p, "count_pad"));
+          },
           {"avg_pool(c=3, oh=4, ow=3, k=2, stride=2)",
            "avg_pool(n=2, c=2, oh=3, ow=4, k=3, stride=2, pad=1)",
-           "avg_pool(c=2, oh=4, ow=4, kh=3, kw=2, pad=1, count_pad=1)"}};
+           "avg_pool(c=2, oh=4, ow=4, kh=3, kw=2, pad=1, count_pad=1)",
+           "avg_pool(f32[1x2x6x6], kernel=[3, 3], pads=[1, 0, 1, 1], strides=[2, 2], ceil=1)"},
+          pool_signature({{"count_pad", 0L, "1: the padding counts as zeros"}},
+                         [](isl::ctx ctx, const Call& call) {
+                           return nest_of(ctx, pool(call), call.flag("count_pad"));
+                         })};
 }
 
 }  // namespace lathe::ops

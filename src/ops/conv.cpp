@@ -1,44 +1,74 @@
-// conv.cpp: the convolution, in two dimensions, with any kernel, stride, dilation, padding, groups.
+// conv.cpp: the convolution, with any kernel, stride, dilation, padding, groups.
 //
 //   O[co, oh, ow] = B[co];  O[co, oh, ow] += W[co, ci, kh, kw] * I[ci, s*oh + d*kh, s*ow + d*kw]
 //
 // With groups, g is the outermost loop, co and ci count inside a group, and W[co, ci] has Co/G
-// filters of Ci/G channels a group: what group(G) makes of the dense operator.
+// filters of Ci/G channels a group: what group(G) makes of the dense operator. In graphs the input
+// may have one, two or three dimensions besides batch and channels.
 #include "base/error.h"
+#include "ops/op_dims.h"
 #include "ops/op_shape.h"
 #include "ops/op_window.h"
 
 namespace lathe::ops {
 namespace {
 
-Nest nest(isl::ctx ctx, const Params& p) {
-  check_sizes("conv", p, {"co", "ci", "groups"});
-  long n = p["n"], groups = p["groups"];
-  if (p["co"] % groups != 0 || p["ci"] % groups != 0) {
-    fail("conv: groups={} must divide co={} and ci={}", groups, p["co"], p["ci"]);
-  }
-  long co = p["co"] / groups, ci = p["ci"] / groups;
-  Window w = window("conv", p, p["dilation"]);
+struct Conv {
+  long n, co, ci, groups;
+  bool bias;
+  Window window;
+  Element element = Element::f32;
+};
 
+Nest nest_of(isl::ctx ctx, const Conv& c) {
+  long co = c.co / c.groups, ci = c.ci / c.groups;
+  const Window& w = c.window;
   NestBuilder b(ctx, "conv");
-  size_t I = padded_input(b, w, n, p["ci"]);
-  size_t W = b.tensor("W", Role::weight, {p["co"], ci, w.kh, w.kw});
-  size_t O = b.tensor("O", Role::output, batched_shape(n, {p["co"], w.oh, w.ow}));
-  if (is_set("conv", p, "bias")) {
-    assign_bias(b, O, n, {{"co", p["co"]}, {"oh", w.oh}, {"ow", w.ow}});
-  }
-  auto& s = b.statement("conv", batched_loops(n, {{"g", groups},
-                                                  {"co", co},
-                                                  {"ci", ci},
-                                                  {"oh", w.oh},
-                                                  {"ow", w.ow},
-                                                  {"kh", w.kh},
-                                                  {"kw", w.kw}}));
+  size_t I = padded_input(b, w, c.n, c.ci, 0, c.element);
+  size_t W = b.tensor("W", Role::weight, joined({c.co, ci}, elements(w)), c.element);
+  size_t O = b.tensor("O", Role::output, batched_shape(c.n, joined({c.co}, outputs(w))), c.element);
+  if (c.bias) assign_bias(b, O, c.n, joined({{"co", c.co}}, output_loops(w)), c.element);
+  auto& s = b.statement(
+      "conv",
+      batched_loops(c.n, joined(joined({{"g", c.groups}, {"co", co}, {"ci", ci}}, output_loops(w)),
+                                kernel_loops(w))));
   Index filter = s["g"] * co + s["co"], channel = s["g"] * ci + s["ci"];
-  Expr weight = s.read(W, {filter, s["ci"], s["kh"], s["kw"]});
-  Expr input = s.read(I, under_window(s, w, n, channel));
-  s.add(O, batched_at(s, n, {filter, s["oh"], s["ow"]}), weight * input);
+  Expr weight = s.read(W, joined({filter, s["ci"]}, at(s, kernel_loops(w))));
+  Expr input = s.read(I, under_window(s, w, c.n, channel));
+  s.add(O, batched_at(s, c.n, joined({filter}, at(s, output_loops(w)))), weight * input);
   return b.build();
+}
+
+Nest nest_of_sizes(isl::ctx ctx, const Params& p) {
+  check_sizes("conv", p, {"co", "ci", "groups"});
+  if (p["co"] % p["groups"] != 0 || p["ci"] % p["groups"] != 0) {
+    fail("conv: groups={} must divide co={} and ci={}", p["groups"], p["co"], p["ci"]);
+  }
+  return nest_of(ctx, {p["n"], p["co"], p["ci"], p["groups"], is_set("conv", p, "bias"),
+                       window("conv", p, p["dilation"])});
+}
+
+Conv conv_of(const Call& call) {
+  const Shape &input = call.shape(0), &weight = call.shape(1);
+  check_same_element(call, 1);
+  if (weight.size() != input.size()) {
+    call.refuse("weights {} do not fit the input {}", print_shape(weight), print_shape(input));
+  }
+  Conv c{input[0], weight[0], input[1], call.integer("groups"), call.has(2), {}, call.element(0)};
+  c.window = window(call, Shape(weight.begin() + 2, weight.end()));
+  if (c.groups < 1 || c.co % c.groups != 0 || weight[1] * c.groups != c.ci) {
+    call.refuse("weights {} in {} groups do not fit the input {}", print_shape(weight), c.groups,
+                print_shape(input));
+  }
+  if (c.bias && call.shape(2) != Shape{c.co}) {
+    call.refuse("the bias {} must have {} elements", print_shape(call.shape(2)), c.co);
+  }
+  return c;
+}
+
+std::vector<Type> types_of(const Call& call) {
+  Conv c = conv_of(call);
+  return {{c.element, joined({c.n, c.co}, outputs(c.window))}};
 }
 
 }  // namespace
@@ -46,17 +76,23 @@ Nest nest(isl::ctx ctx, const Params& p) {
 Op conv() {
   return {
       "conv",
-      "convolution in two dimensions",
+      "convolution",
       window_params({batch_param(),
                      {"co", std::nullopt, "output channels (filters)"},
                      {"ci", std::nullopt, "input channels"}},
                     {{"dilation", 1, "input rows and columns from one kernel element to the next"},
                      {"groups", 1, "channels are split into so many independent groups"},
                      {"bias", 0, "1: a bias for each output channel"}}),
-      nest,
+      nest_of_sizes,
       {"conv(co=4, ci=6, oh=5, ow=4, k=3, pad=1)",
        "conv(n=2, co=4, ci=4, oh=3, ow=3, kh=3, kw=1, stride=2, bias=1)",
-       "conv(co=6, ci=4, oh=4, ow=4, k=3, dilation=2, pad=2, groups=2)"}};
+       "conv(co=6, ci=4, oh=4, ow=4, k=3, dilation=2, pad=2, groups=2)",
+       "conv(f32[1x2x5x6], f32[4x2x3x3], f32[4], pads=[0, 1, 2, 1], strides=[2, 1])"},
+      {.least = 2,
+       .most = 3,
+       .settings = window_settings({{"groups", 1L, "independent groups of channels"}}),
+       .infer = types_of,
+       .nest = [](isl::ctx ctx, const Call& call) { return nest_of(ctx, conv_of(call)); }}};
 }
 
 }  // namespace lathe::ops

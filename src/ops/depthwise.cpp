@@ -1,6 +1,9 @@
 // depthwise.cpp: the depthwise convolution: every channel has a filter of its own.
 //
 //   O[c, oh, ow] = B[c];  O[c, oh, ow] += W[c, kh, kw] * I[c, s*oh + d*kh, s*ow + d*kw]
+//
+// In graphs it is a convolution with as many groups as channels.
+#include "ops/op_dims.h"
 #include "ops/op_shape.h"
 #include "ops/op_window.h"
 
@@ -14,17 +17,14 @@ Nest nest(isl::ctx ctx, const Params& p) {
 
   NestBuilder b(ctx, "depthwise");
   size_t I = padded_input(b, w, n, c);
-  size_t W = b.tensor("W", Role::weight, {c, w.kh, w.kw});
-  size_t O = b.tensor("O", Role::output, batched_shape(n, {c, w.oh, w.ow}));
-  if (is_set("depthwise", p, "bias")) {
-    assign_bias(b, O, n, {{"c", c}, {"oh", w.oh}, {"ow", w.ow}});
-  }
-  auto& s = b.statement(
-      "depthwise",
-      batched_loops(n, {{"c", c}, {"oh", w.oh}, {"ow", w.ow}, {"kh", w.kh}, {"kw", w.kw}}));
-  Expr weight = s.read(W, {s["c"], s["kh"], s["kw"]});
+  size_t W = b.tensor("W", Role::weight, joined({c}, elements(w)));
+  size_t O = b.tensor("O", Role::output, batched_shape(n, joined({c}, outputs(w))));
+  StatementBuilder::Extents all = joined({{"c", c}}, output_loops(w));
+  if (is_set("depthwise", p, "bias")) assign_bias(b, O, n, all);
+  auto& s = b.statement("depthwise", batched_loops(n, joined(all, kernel_loops(w))));
+  Expr weight = s.read(W, joined({s["c"]}, at(s, kernel_loops(w))));
   Expr input = s.read(I, under_window(s, w, n, s["c"]));
-  s.add(O, batched_at(s, n, {s["c"], s["oh"], s["ow"]}), weight * input);
+  s.add(O, batched_at(s, n, at(s, all)), weight * input);
   return b.build();
 }
 

@@ -1,23 +1,50 @@
 // fully_connected.cpp: every output channel sees every input channel.
 //
 //   O[co] = B[co];  O[co] += W[co, ci] * I[ci]
+#include "ops/op_dims.h"
 #include "ops/op_shape.h"
 
 namespace lathe::ops {
 namespace {
 
-Nest nest(isl::ctx ctx, const Params& p) {
-  check_sizes("fully_connected", p, {"co", "ci"});
-  long n = p["n"], co = p["co"], ci = p["ci"];
+struct Layer {
+  long n, co, ci;
+  bool bias;
+  Element element = Element::f32;
+};
+
+Nest nest_of(isl::ctx ctx, const Layer& l) {
   NestBuilder b(ctx, "fully_connected");
-  size_t I = b.tensor("I", Role::input, batched_shape(n, {ci}));
-  size_t W = b.tensor("W", Role::weight, {co, ci});
-  size_t O = b.tensor("O", Role::output, batched_shape(n, {co}));
-  if (is_set("fully_connected", p, "bias")) assign_bias(b, O, n, {{"co", co}});
-  auto& s = b.statement("fully_connected", batched_loops(n, {{"co", co}, {"ci", ci}}));
-  Expr weight = s.read(W, {s["co"], s["ci"]}), input = s.read(I, batched_at(s, n, {s["ci"]}));
-  s.add(O, batched_at(s, n, {s["co"]}), weight * input);
+  size_t I = b.tensor("I", Role::input, batched_shape(l.n, {l.ci}), l.element);
+  size_t W = b.tensor("W", Role::weight, {l.co, l.ci}, l.element);
+  size_t O = b.tensor("O", Role::output, batched_shape(l.n, {l.co}), l.element);
+  if (l.bias) assign_bias(b, O, l.n, {{"co", l.co}}, l.element);
+  auto& s = b.statement("fully_connected", batched_loops(l.n, {{"co", l.co}, {"ci", l.ci}}));
+  Expr weight = s.read(W, {s["co"], s["ci"]}), input = s.read(I, batched_at(s, l.n, {s["ci"]}));
+  s.add(O, batched_at(s, l.n, {s["co"]}), weight * input);
   return b.build();
+}
+
+Nest nest_of_sizes(isl::ctx ctx, const Params& p) {
+  check_sizes("fully_connected", p, {"co", "ci"});
+  return nest_of(ctx, {p["n"], p["co"], p["ci"], is_set("fully_connected", p, "bias")});
+}
+
+Layer layer_of(const Call& call) {
+  const Shape &input = call.shape(0), &weight = call.shape(1);
+  check_same_element(call, 1);
+  if (input.size() != 2 || weight.size() != 2 || input[1] != weight[1]) {
+    call.refuse("weights {} do not fit the input {}", print_shape(weight), print_shape(input));
+  }
+  if (call.has(2) && call.shape(2) != Shape{weight[0]}) {
+    call.refuse("the bias {} must have {} elements", print_shape(call.shape(2)), weight[0]);
+  }
+  return {input[0], weight[0], input[1], call.has(2), call.element(0)};
+}
+
+std::vector<Type> types_of(const Call& call) {
+  Layer l = layer_of(call);
+  return {{l.element, {l.n, l.co}}};
 }
 
 }  // namespace
@@ -29,8 +56,12 @@ Op fully_connected() {
            {"co", std::nullopt, "output channels"},
            {"ci", std::nullopt, "input channels"},
            {"bias", 0, "1: a bias for each output channel"}},
-          nest,
-          {"fully_connected(co=5, ci=7)", "fully_connected(n=3, co=4, ci=6, bias=1)"}};
+          nest_of_sizes,
+          {"fully_connected(co=5, ci=7)", "fully_connected(n=3, co=4, ci=6, bias=1)",
+           "fully_connected(f32[2x3], f32[4x3], f32[4])"},
+          {.least = 2, .most = 3, .infer = types_of, .nest = [](isl::ctx ctx, const Call& call) {
+             return nest_of(ctx, layer_of(call));
+           }}};
 }
 
 }  // namespace lathe::ops

@@ -9,20 +9,21 @@
 
 #include "base/error.h"
 #include "base/lexer.h"
+#include "graph/text.h"
 #include "nest/text.h"
+#include "ops/op_formula.h"
 
 namespace lathe {
 namespace {
 
 constexpr long max_value = 1L << 24;
 
-const Op& find_op(Lexer& lexer) {
-  const auto& all = ops::all();
+const Op& parse_name(Lexer& lexer) {
   const std::string& name = lexer.peek().text;
-  auto found = std::find_if(all.begin(), all.end(), [&](const Op& op) { return op.name == name; });
-  if (found == all.end()) {
+  const Op* found = find_op(name);
+  if (found == nullptr) {
     std::string known;
-    for (const Op& op : all) known += " " + op.name;
+    for (const Op& op : operators()) known += " " + op.name;
     lexer.fail_here(fmt::format("no operator '{}'; operators here:{}", name, known));
   }
   lexer.take();
@@ -64,23 +65,99 @@ long Params::operator[](const std::string& name) const {
   return found->second;
 }
 
-Nest parse_op(isl::ctx ctx, std::string_view text) {
-  Lexer lexer("operator", text);
-  const Op& op = find_op(lexer);
+const std::vector<Op>& operators() {
+  static const std::vector<Op> all = [] {
+    std::vector<Op> list = ops::all();
+    for (const Formula& formula : formulas()) list.push_back(op_of(formula));
+    std::sort(list.begin(), list.end(), [](const Op& a, const Op& b) { return a.name < b.name; });
+    return list;
+  }();
+  return all;
+}
+
+const Op* find_op(std::string_view name) {
+  const auto& all = operators();
+  auto found = std::lower_bound(all.begin(), all.end(), name,
+                                [](const Op& op, std::string_view n) { return op.name < n; });
+  return found != all.end() && found->name == name ? &*found : nullptr;
+}
+
+namespace {
+
+/// Reads what follows "name(" as operands and attributes.
+Call parse_operands(Lexer& lexer, const Op& op) {
+  if (op.graph.infer == nullptr) {
+    lexer.fail_here(fmt::format("{} takes sizes, not operands; it is {}", op.name, signature(op)));
+  }
+  std::vector<std::optional<Operand>> operands;
+  Attributes attributes;
+  while (!lexer.sees(")")) {
+    if (lexer.accept("_")) {
+      operands.emplace_back();
+    } else if (lexer.accept("weight")) {
+      operands.push_back(Operand{parse_type(lexer), true});
+    } else if (sees_type(lexer)) {
+      operands.push_back(Operand{parse_type(lexer), false});
+    } else {
+      std::string name = lexer.expect_name("an operand like f32[2x3], or an attribute");
+      lexer.expect("=");
+      if (!attributes.emplace(name, parse_attribute(lexer)).second) {
+        lexer.fail_here(fmt::format("attribute '{}' is given twice", name));
+      }
+    }
+    if (!lexer.accept(",")) break;
+  }
+  return Call(op, std::move(operands), attributes);
+}
+
+/// Reads what follows "name(" as sizes.
+std::map<std::string, long> parse_sizes(Lexer& lexer, const Op& op) {
   std::map<std::string, long> values;
-  lexer.expect("(");
   while (!lexer.sees(")")) {
     parse_param(lexer, op, values);
     if (!lexer.accept(",")) break;
   }
-  lexer.expect(")");
-  if (!lexer.at_end()) lexer.fail_here("unexpected '" + lexer.peek().text + "'");
+  return values;
+}
+
+Params with_defaults(const Op& op, std::map<std::string, long> values) {
   for (const Param& p : op.params) {
     if (values.contains(p.name)) continue;
     if (!p.otherwise) fail("operator: '{}' is missing; it is {}", p.name, signature(op));
     values[p.name] = *p.otherwise;
   }
-  return op.nest(ctx, Params(std::move(values)));
+  return Params(std::move(values));
+}
+
+void parse_end(Lexer& lexer) {
+  lexer.expect(")");
+  if (!lexer.at_end()) lexer.fail_here("unexpected '" + lexer.peek().text + "'");
+}
+
+}  // namespace
+
+Call parse_call(std::string_view text) {
+  Lexer lexer("operator", text);
+  const Op& op = parse_name(lexer);
+  lexer.expect("(");
+  Call call = parse_operands(lexer, op);
+  parse_end(lexer);
+  return call;
+}
+
+Nest parse_op(isl::ctx ctx, std::string_view text) {
+  Lexer lexer("operator", text);
+  const Op& op = parse_name(lexer);
+  lexer.expect("(");
+  if (op.nest == nullptr || lexer.sees("weight") || sees_type(lexer)) {
+    Call call = parse_operands(lexer, op);
+    parse_end(lexer);
+    infer(call);
+    return nest_of(ctx, call);
+  }
+  std::map<std::string, long> sizes = parse_sizes(lexer, op);
+  parse_end(lexer);
+  return op.nest(ctx, with_defaults(op, std::move(sizes)));
 }
 
 Nest load_nest(isl::ctx ctx, const std::string& text) {

@@ -34,9 +34,10 @@ std::vector<Index> batched_at(const StatementBuilder& s, long n, std::vector<Ind
   return at;
 }
 
-void assign_bias(NestBuilder& b, size_t output, long n, const StatementBuilder::Extents& extents) {
+void assign_bias(NestBuilder& b, size_t output, long n, const StatementBuilder::Extents& extents,
+                 Element element) {
   const auto& [channel, channels] = extents.front();
-  size_t bias = b.tensor("B", Role::weight, {channels});
+  size_t bias = b.tensor("B", Role::weight, {channels}, element);
   auto& s = b.statement("bias", batched_loops(n, extents));
   std::vector<Index> at;
   for (const auto& [name, extent] : extents) at.push_back(s[name]);

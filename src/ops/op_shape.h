@@ -29,6 +29,7 @@ StatementBuilder::Extents batched_loops(long n, StatementBuilder::Extents extent
 std::vector<Index> batched_at(const StatementBuilder& s, long n, std::vector<Index> at);
 
 /// Declares a bias B and begins "output" with it: bias(O, [co, oh, ow]):  O[co, oh, ow] = B[co].
-void assign_bias(NestBuilder& b, size_t output, long n, const StatementBuilder::Extents& extents);
+void assign_bias(NestBuilder& b, size_t output, long n, const StatementBuilder::Extents& extents,
+                 Element element = Element::f32);
 
 }  // namespace lathe::ops

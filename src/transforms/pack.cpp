@@ -98,7 +98,7 @@ Applied copy_tile(const Nest& nest, const Arguments& args) {
               {},
               0};
   for (size_t i : used) tile.shape.push_back(order.loops[i].extent);
-  tile.pad.resize(tile.shape.size(), 0);
+  tile.pad.resize(tile.shape.size());
   tensors.push_back(tile);
 
   std::vector<Statement> statements = nest.statements();

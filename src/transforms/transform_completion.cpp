@@ -249,7 +249,7 @@ Nest expanded(const Nest& nest, const Target& target, std::pair<Statement, Order
   narrow.shape[dimension] = left->count;
   long wide = tensors[tensor].shape[dimension];
   Tensor weight{fresh_name(nest, "E"), Role::weight, narrow.element,
-                {wide, left->count},   {0, 0},       0};
+                {wide, left->count},   {{}, {}},     0};
   tensors.push_back(narrow);
   tensors.push_back(weight);
   changed.first.write.tensor = tensors.size() - 2;

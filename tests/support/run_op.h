@@ -31,7 +31,7 @@ inline long value(const std::string& text, const std::string& name, long otherwi
 
 /// Returns the examples of operator "name", and "more".
 inline std::vector<std::string> cases(const std::string& name, std::vector<std::string> more) {
-  for (const Op& op : ops::all()) {
+  for (const Op& op : operators()) {
     if (op.name == name) more.insert(more.begin(), op.examples.begin(), op.examples.end());
   }
   return more;
@@ -59,7 +59,9 @@ class OpRun {
   Array<T> tensor(const std::string& name) const {
     const Tensor& t = nest_.tensors()[find(name)];
     std::vector<long> inner;
-    for (size_t i = 0; i < t.shape.size(); ++i) inner.push_back(t.shape[i] - 2 * t.pad[i]);
+    for (size_t i = 0; i < t.shape.size(); ++i) {
+      inner.push_back(t.shape[i] - t.pad[i].before - t.pad[i].after);
+    }
     Array<T> result(inner);
     for (size_t k = 0; k < result.data.size(); ++k) {
       result.data[k] = buffers_[find(name)][stored_offset(t, inner, k)];
@@ -78,7 +80,7 @@ class OpRun {
   static size_t stored_offset(const Tensor& t, const std::vector<long>& inner, size_t k) {
     long rest = static_cast<long>(k), offset = 0, stride = 1;
     for (size_t i = inner.size(); i-- > 0;) {
-      offset += (rest % inner[i] + t.pad[i]) * stride;
+      offset += (rest % inner[i] + t.pad[i].before) * stride;
       rest /= inner[i];
       stride *= t.shape[i];
     }

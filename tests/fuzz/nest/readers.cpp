@@ -52,7 +52,7 @@ TEST(Fuzz, Nests) {
 TEST(Fuzz, Operators) {
   for_each_case(4000, [](Case& trial) {
     Context ctx;
-    const Op& op = trial.random.pick(ops::all());
+    const Op& op = trial.random.pick(operators());
     std::string text = mutated(trial.random, trial.random.pick(op.examples));
     expect_read(trial, text, [&](const std::string& damaged) { print(parse_op(ctx, damaged)); });
   });

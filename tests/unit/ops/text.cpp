@@ -26,7 +26,7 @@ void expect_error(const std::string& text, const std::string& part) {
 }
 
 TEST(OpText, EveryNestSurvivesPrintingAndParsing) {
-  for (const Op& op : ops::all()) {
+  for (const Op& op : operators()) {
     EXPECT_GE(op.examples.size(), 2u) << op.name;
     for (const std::string& example : op.examples) {
       Context context;
@@ -46,7 +46,7 @@ TEST(OpText, NestsWithoutLoopsSurvivePrintingAndParsing) {
 }
 
 TEST(OpText, EveryExampleNamesItsOperator) {
-  for (const Op& op : ops::all()) {
+  for (const Op& op : operators()) {
     EXPECT_FALSE(op.summary.empty()) << op.name;
     Context context;
     for (const std::string& example : op.examples) {

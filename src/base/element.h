@@ -1,0 +1,30 @@
+// The types that a tensor's elements can have.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace lathe {
+
+enum class Element { f16, bf16, f32, f64, i8, i16, i32, i64, u8, u16, u32, u64, boolean, string };
+
+/// Returns all element types.
+const std::vector<Element>& all_elements();
+
+/// Names a type, "f32", and finds one by its name.
+const char* name_of(Element element);
+std::optional<Element> element_named(std::string_view name);
+
+/// Returns the bytes of one element; 0 for strings, which have no fixed size.
+long size_of(Element element);
+
+/// Are the values numbers with a fraction? Or integers (truth values count as 0 and 1)?
+bool is_float(Element element);
+bool is_integral(Element element);
+
+/// Returns the least and the greatest value of an integral type.
+long lowest_of(Element element);
+long highest_of(Element element);
+
+}  // namespace lathe

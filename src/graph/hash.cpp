@@ -1,0 +1,75 @@
+// hash.cpp: the structural hash of a graph. Interface: structural_hash() of graph.h.
+//
+// Every value gets a hash of how it comes about: inputs by their place, weights by their data or
+// how they begin, computed values by their node's operator, attributes and inputs. So neither names
+// nor the order of independent nodes matter.
+#include "base/random.h"
+#include "graph/graph.h"
+
+namespace lathe {
+namespace {
+
+/// Gathers what is hashed as text, each part with its length: no two lists of parts look the same.
+class Hasher {
+ public:
+  Hasher& add(std::string_view part) {
+    text_ += fmt::format("{}:", part.size());
+    text_ += part;
+    return *this;
+  }
+  Hasher& add(uint64_t part) { return add(std::to_string(part)); }
+  uint64_t hash() const { return hash_bytes(text_); }
+
+ private:
+  std::string text_;
+};
+
+uint64_t hash_of_data(const Array& data) {
+  Hasher h;
+  if (data.element() == Element::string) {
+    for (const std::string& s : data.strings()) h.add(s);
+    return h.hash();
+  }
+  auto bytes = data.bytes();
+  return hash_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+uint64_t hash_of_given(const Value& value) {
+  Hasher h;
+  h.add(name_of(value.kind)).add(print_type(value.type));
+  if (value.data) return h.add("data").add(hash_of_data(*value.data)).hash();
+  return h.add(static_cast<uint64_t>(value.initial.kind))
+      .add(fmt::format("{}", value.initial.scale))
+      .hash();
+}
+
+}  // namespace
+
+uint64_t structural_hash(const Graph& graph) {
+  std::vector<uint64_t> hashes(graph.values.size(), 0);
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    if (graph.values[id].kind != Value::Kind::computed)
+      hashes[id] = hash_of_given(graph.values[id]);
+  }
+  for (size_t i = 0; i < graph.inputs.size(); ++i) {
+    ValueId id = graph.inputs[i];
+    hashes[id] = Hasher().add(hashes[id]).add(i).hash();
+  }
+  for (const Node& node : graph.nodes) {
+    Hasher h;
+    h.add(node.op);
+    for (const auto& [name, value] : node.attributes) h.add(name).add(print_attribute(value));
+    for (ValueId id : node.inputs) h.add(id == no_value ? 0 : hashes[id]);
+    uint64_t of_node = h.hash();
+    for (size_t i = 0; i < node.outputs.size(); ++i) {
+      hashes[node.outputs[i]] = Hasher().add(of_node).add(i).hash();
+    }
+  }
+  Hasher h;
+  h.add(graph.inputs.size());
+  for (ValueId id : graph.inputs) h.add(print_type(graph.values[id].type));
+  for (ValueId id : graph.outputs) h.add(hashes[id]);
+  return h.hash();
+}
+
+}  // namespace lathe

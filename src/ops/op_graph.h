@@ -1,0 +1,60 @@
+// Builds graphs: types are inferred and checked as nodes are added. Used by the built-in networks
+// and by the ONNX importer.
+//
+//   GraphBuilder g("net");
+//   ValueId x = g.input("x", {Element::f32, {1, 3, 32, 32}});
+//   ValueId w = g.weight("conv.weight", {16, 3, 3, 3}, he_fan_out({16, 3, 3, 3}));
+//   g.output(g.call("conv", {x, w}, {{"pads", Shape{1, 1, 1, 1}}}, "conv"));
+//   return g.build();
+#pragma once
+
+#include <unordered_set>
+
+#include "ops/op.h"
+
+namespace lathe {
+
+class GraphBuilder {
+ public:
+  explicit GraphBuilder(std::string name) { graph_.name = std::move(name); }
+
+  ValueId input(const std::string& name, Type type);
+  /// Adds a weight or a state, with data or with a way to begin.
+  ValueId weight(const std::string& name, Shape shape, Initial initial,
+                 Value::Kind kind = Value::Kind::weight);
+  ValueId weight(const std::string& name, Array data, Value::Kind kind = Value::Kind::weight);
+  ValueId constant(Array data, const std::string& name = "");
+
+  /// Adds a node; an empty name gets one from the operator. The value is named like the node; of
+  /// several, the i-th is "node.i".
+  ValueId call(std::string_view op, const std::vector<ValueId>& inputs,
+               const Attributes& attributes = {}, const std::string& name = "");
+  std::vector<ValueId> call_all(std::string_view op, const std::vector<ValueId>& inputs,
+                                const Attributes& attributes = {}, const std::string& name = "");
+
+  void output(ValueId value) { graph_.outputs.push_back(value); }
+  /// Gives a value another name, made unique, unless the graph's outputs and inputs need theirs.
+  void rename(ValueId value, const std::string& name);
+
+  const Value& value(ValueId id) const { return graph_.values[id]; }
+  const Type& type(ValueId id) const { return graph_.values[id].type; }
+  const Shape& shape(ValueId id) const { return graph_.values[id].type.shape; }
+  /// Says that a value is learnt, kept by training, or neither: the importer finds out late.
+  void set_kind(ValueId id, Value::Kind kind) { graph_.values[id].kind = kind; }
+
+  /// Returns the graph, verified, without what no output needs.
+  Graph build() const;
+
+ private:
+  Graph graph_;
+  std::unordered_set<std::string> names_;
+
+  std::string unique(const std::string& name);
+  ValueId add(Value value);
+};
+
+/// Returns how a convolution's weights begin (He, fan-out): the deviation sqrt(2 / fan), where the
+/// fan is filters times kernel elements, divided by the groups.
+Initial he_fan_out(const Shape& shape, long groups = 1);
+
+}  // namespace lathe
