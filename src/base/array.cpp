@@ -270,6 +270,7 @@ double from_f16(uint16_t bits) {
 uint16_t to_f16(double value) {
   auto sign = static_cast<uint16_t>(std::signbit(value) ? 0x8000 : 0);
   double magnitude = std::fabs(value);
+  if (magnitude == 0) return sign;
   if (std::isnan(value)) return sign | 0x7e00;
   if (magnitude >= 65520) return sign | 0x7c00;  // rounds beyond the greatest, 65504
   int exponent = 0;

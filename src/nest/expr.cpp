@@ -28,6 +28,7 @@ const std::vector<Function>& functions() {
       {Op::floor, "floor", 1, false},
       {Op::ceil, "ceil", 1, false},
       {Op::round, "round", 1, false},
+      {Op::single, "single", 1, false},
       {Op::sqrt, "sqrt", 1, false},
       {Op::exp, "exp", 1, false},
       {Op::log, "log", 1, false},
@@ -105,6 +106,7 @@ long evaluate_integers(Expr::Op op, const long* a) {
     case Op::floor:
     case Op::ceil:
     case Op::round:
+    case Op::single:
       return a[0];
     case Op::pow:
       return power(a[0], a[1]);
@@ -148,6 +150,8 @@ double evaluate_reals(Expr::Op op, const double* a) {
       return std::ceil(a[0]);
     case Op::round:
       return std::nearbyint(a[0]);
+    case Op::single:
+      return static_cast<float>(a[0]);
     case Op::sqrt:
       return std::sqrt(a[0]);
     case Op::exp:

@@ -29,7 +29,8 @@ struct Expr {
     abs,
     floor,
     ceil,
-    round,  ///< to the nearest integer, half to even
+    round,   ///< to the nearest integer, half to even
+    single,  ///< to the nearest f32
     // functions of reals
     sqrt,
     exp,

@@ -53,14 +53,12 @@ Nest nest_of_call(isl::ctx ctx, const Call& call) {
   Type output = types_of(call).front();
   size_t axis = call.axis("axis", output.shape.size());
   NestBuilder b(ctx, "concat");
-  std::vector<size_t> parts;
-  for (size_t i = 0; i < call.inputs(); ++i)
-    parts.push_back(declare(b, call, i, fmt::format("I{}", i)));
   size_t O = declare_output(b, output);
   long offset = 0;
   for (size_t i = 0; i < call.inputs(); ++i) {
     if (count_of(call.shape(i)) == 0) continue;
-    copy(b, fmt::format("part{}", i), parts[i], O, loops_over(call.shape(i)), axis, offset);
+    size_t part = declare(b, call, i, fmt::format("I{}", i));
+    copy(b, fmt::format("part{}", i), part, O, loops_over(call.shape(i)), axis, offset);
     offset += call.shape(i)[axis];
   }
   return b.build();

@@ -115,10 +115,13 @@ struct Signature {
   /// Returns the types of the outputs; fails where the operands do not fit.
   std::function<std::vector<Type>(const Call&)> infer = nullptr;
   /// Returns the nest. Of its tensors, those that are inputs or weights are the operands that are
-  /// there, in order, and those that are outputs are the outputs.
+  /// there and not empty, in order, and those that are outputs are the outputs.
   std::function<Nest(isl::ctx, const Call&)> nest = nullptr;
   /// Computes the outputs where no nest can: the elements that are read depend on data.
   std::function<std::vector<Array>(const Call&, const std::vector<Array>&)> run = nullptr;
+  /// Returns the outputs where an operand is empty but they are not, as no nest can have an empty
+  /// tensor: the sum of no elements is 0.
+  std::function<std::vector<Array>(const Call&)> of_nothing = nullptr;
 };
 
 /// Takes any number of operands.

@@ -99,14 +99,19 @@ template <class T>
 std::vector<Array> run(const Nest& nest, const std::vector<Array>& inputs,
                        const std::vector<Type>& outputs) {
   Buffers<T> buffers = make_buffers<T>(nest);
+  // An empty operand has no tensor.
+  std::vector<const Array*> operands;
+  for (const Array& input : inputs) {
+    if (input.count() > 0) operands.push_back(&input);
+  }
   size_t next = 0;
   for (size_t t = 0; t < nest.tensors().size(); ++t) {
     const Tensor& tensor = nest.tensors()[t];
     if (tensor.role != Role::input && tensor.role != Role::weight) continue;
-    check(next < inputs.size(), "a nest reads the operands of its call");
-    fill(tensor, inputs[next++], buffers[t]);
+    check(next < operands.size(), "a nest reads the operands of its call");
+    fill(tensor, *operands[next++], buffers[t]);
   }
-  check(next == inputs.size(), "a nest reads all operands of its call");
+  check(next == operands.size(), "a nest reads all operands of its call");
   interpret(nest, buffers);
   std::vector<Array> results;
   for (size_t t = 0; t < nest.tensors().size(); ++t) {
@@ -122,10 +127,25 @@ std::vector<Array> run(const Nest& nest, const std::vector<Array>& inputs,
   return results;
 }
 
+/// Does the call have an empty operand, and an operator that knows what becomes of it?
+bool is_of_nothing(const Call& call) {
+  if (call.op().graph.of_nothing == nullptr) return false;
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    if (call.has(i) && count_of(call.shape(i)) == 0) return true;
+  }
+  return false;
+}
+
+bool has_empty_outputs(const std::vector<Type>& outputs) {
+  return std::all_of(outputs.begin(), outputs.end(),
+                     [](const Type& type) { return !type.dynamic && count_of(type.shape) == 0; });
+}
+
 }  // namespace
 
 std::optional<Nest> executable(isl::ctx ctx, const Call& call) {
-  if (call.op().graph.run != nullptr) return std::nullopt;
+  if (call.op().graph.run != nullptr || is_of_nothing(call)) return std::nullopt;
+  if (has_empty_outputs(infer(call))) return std::nullopt;
   return along_rows(nest_of(ctx, call));
 }
 
@@ -139,13 +159,12 @@ std::vector<Array> run_nest(const Nest& nest, const std::vector<Array>& inputs,
 std::vector<Array> evaluate(isl::ctx ctx, const Call& call, const std::vector<Array>& inputs) {
   if (call.op().graph.run != nullptr) return call.op().graph.run(call, inputs);
   std::vector<Type> outputs = infer(call);
-  bool empty = std::all_of(outputs.begin(), outputs.end(),
-                           [](const Type& type) { return count_of(type.shape) == 0; });
-  if (empty) {
+  if (has_empty_outputs(outputs)) {
     std::vector<Array> results;
     for (const Type& type : outputs) results.emplace_back(type.element, type.shape);
     return results;
   }
+  if (is_of_nothing(call)) return call.op().graph.of_nothing(call);
   return run_nest(*executable(ctx, call), inputs, outputs);
 }
 

@@ -29,6 +29,7 @@ const std::vector<Formula> table = {
     {"rem", 2, "rem(x, y)"},
     {"maximum", 2, "max(x, y)"},
     {"minimum", 2, "min(x, y)"},
+    {"identity", 1, "x"},
     {"neg", 1, "-x"},
     {"abs", 1, "abs(x)"},
     {"sign", 1, "less(0, x) - less(x, 0)"},

@@ -1,0 +1,212 @@
+// inspect.cpp: "lathe inspect NETWORK": its layers, shapes, MACs and weights, and what repeats.
+#include <algorithm>
+
+#include "base/error.h"
+#include "cli/verb_nest.h"
+#include "cli/verb_network.h"
+#include "program/channels.h"
+#include "program/layers.h"
+
+namespace lathe::cli {
+namespace {
+
+struct Options {
+  NetworkArguments network;
+  bool layers = false, channels = false, json = false;
+};
+
+/// The layers that do the same work, in the order of the first.
+struct Workload {
+  const Layer* first;
+  const Layer* last;
+  size_t times = 0;
+  long macs = 0, weights = 0;
+};
+
+bool is_heavy(const Layer& layer) { return layer.cost.macs > 0; }
+
+std::vector<Workload> workloads(const std::vector<Layer>& layers) {
+  std::vector<Workload> result;
+  for (const Layer& layer : layers) {
+    if (!is_heavy(layer)) continue;
+    auto same = std::find_if(result.begin(), result.end(),
+                             [&](const Workload& w) { return w.first->key == layer.key; });
+    if (same == result.end()) {
+      result.push_back({&layer, &layer});
+      same = result.end() - 1;
+    }
+    same->last = &layer;
+    ++same->times;
+    same->macs += layer.cost.macs;
+    same->weights += layer.weights;
+  }
+  return result;
+}
+
+std::string shortened(const std::string& text, size_t width) {
+  if (text.size() <= width) return text;
+  return text.substr(0, width - 2) + "..";
+}
+
+std::string names_of(const Workload& w) {
+  if (w.times == 1) return w.first->name;
+  return fmt::format("{} .. {}", w.first->name, w.last->name);
+}
+
+void print_heading(const Graph& graph, const std::vector<Layer>& layers) {
+  long macs = 0;
+  for (const Layer& layer : layers) macs += layer.cost.macs;
+  fmt::print("{}: {} weights, {} MACs, {} nodes\n", graph.name, print_count(weight_count(graph)),
+             print_count(macs), graph.nodes.size());
+  for (ValueId id : graph.inputs) {
+    fmt::print("  input   {:<24} {}\n", graph.values[id].name, print_type(graph.values[id].type));
+  }
+  for (ValueId id : graph.outputs) {
+    fmt::print("  output  {:<24} {}\n", graph.values[id].name, print_type(graph.values[id].type));
+  }
+}
+
+void print_workloads(const std::vector<Layer>& layers) {
+  std::vector<Workload> list = workloads(layers);
+  long macs = 0;
+  for (const Workload& w : list) macs += w.macs;
+  fmt::print("\n{:<36}{:>13}{:>6}{:>9}{:>7}{:>9}\n", "layer", "output", "times", "MACs", "share",
+             "weights");
+  for (const Workload& w : list) {
+    double share = 100 * static_cast<double>(w.macs) / static_cast<double>(std::max(1L, macs));
+    fmt::print("{:<36}{:>13}{:>6}{:>9}{:>6.1f}%{:>9}\n", shortened(w.first->description, 35),
+               print_shape(w.first->inner_output), w.times, print_short(w.macs), share,
+               print_short(w.weights));
+    fmt::print("  {}\n", shortened(names_of(w), 78));
+  }
+}
+
+/// Prints what does no products: so many of each operator.
+void print_others(const std::vector<Layer>& layers) {
+  std::map<std::string, size_t> counts;
+  for (const Layer& layer : layers) {
+    if (!is_heavy(layer)) ++counts[layer.op];
+  }
+  std::string text;
+  for (const auto& [op, count] : counts) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, op);
+  }
+  if (!text.empty()) fmt::print("\nbesides: {}\n", wrapped(text, 9, 9));
+}
+
+void print_layers(const std::vector<Layer>& layers) {
+  fmt::print("\n{:<30}{:<24}{:>12}{:>7}{:>7}\n", "node", "operator", "output", "MACs", "weights");
+  for (const Layer& layer : layers) {
+    fmt::print("{:<30}{:<24}{:>12}{:>7}{:>7}\n", shortened(layer.name, 29),
+               shortened(layer.description, 23), print_shape(layer.inner_output),
+               layer.cost.macs > 0 ? print_short(layer.cost.macs) : "",
+               layer.weights > 0 ? print_short(layer.weights) : "");
+  }
+}
+
+void print_channels(const Graph& graph) {
+  fmt::print("\nchannels that change together (tensor, dimension, first, count):\n");
+  for (const ChannelSet& set : channel_sets(graph)) {
+    std::string members;
+    for (const ChannelRange& m : set.members) {
+      const std::string& name = graph.values[m.value].name;
+      members += fmt::format("{}{}[{}:{}+{}]", members.empty() ? "" : " ", name, m.dimension,
+                             m.first, m.count);
+    }
+    fmt::print("  {:>5} channels{}: {}\n", set.channels,
+               set.multiple > 1 ? fmt::format(", in multiples of {}", set.multiple) : "",
+               wrapped(members, 6, 30));
+  }
+}
+
+nlohmann::json to_json(const Graph& graph, const Layer& layer) {
+  const Node& node = graph.nodes[layer.node];
+  nlohmann::json attributes = nlohmann::json::object();
+  for (const auto& [name, value] : node.attributes) attributes[name] = print_attribute(value);
+  nlohmann::json inputs = nlohmann::json::array(), outputs = nlohmann::json::array();
+  for (ValueId id : node.inputs) {
+    if (id == no_value) {
+      inputs.push_back(nullptr);
+    } else {
+      inputs.push_back({{"name", graph.values[id].name},
+                        {"kind", name_of(graph.values[id].kind)},
+                        {"type", print_type(graph.values[id].type)}});
+    }
+  }
+  for (ValueId id : node.outputs) {
+    outputs.push_back(
+        {{"name", graph.values[id].name}, {"type", print_type(graph.values[id].type)}});
+  }
+  return {{"name", layer.name},       {"op", layer.op},
+          {"attributes", attributes}, {"inputs", inputs},
+          {"outputs", outputs},       {"macs", layer.cost.macs},
+          {"weights", layer.weights}, {"convolution", layer.is_convolution},
+          {"workload", layer.key}};
+}
+
+void print_json(const Graph& graph, const std::vector<Layer>& layers) {
+  long macs = 0;
+  nlohmann::json list = nlohmann::json::array(), inputs = list, outputs = list, sets = list;
+  for (const Layer& layer : layers) {
+    macs += layer.cost.macs;
+    list.push_back(to_json(graph, layer));
+  }
+  auto value = [&](ValueId id) {
+    return nlohmann::json{{"name", graph.values[id].name},
+                          {"type", print_type(graph.values[id].type)}};
+  };
+  for (ValueId id : graph.inputs) inputs.push_back(value(id));
+  for (ValueId id : graph.outputs) outputs.push_back(value(id));
+  for (const ChannelSet& set : channel_sets(graph)) {
+    nlohmann::json members = nlohmann::json::array();
+    for (const ChannelRange& m : set.members) {
+      members.push_back({{"value", graph.values[m.value].name},
+                         {"dimension", m.dimension},
+                         {"first", m.first},
+                         {"count", m.count}});
+    }
+    sets.push_back({{"channels", set.channels}, {"multiple", set.multiple}, {"members", members}});
+  }
+  nlohmann::json json{{"name", graph.name},
+                      {"hash", fmt::format("{:016x}", structural_hash(graph))},
+                      {"weights", weight_count(graph)},
+                      {"macs", macs},
+                      {"inputs", inputs},
+                      {"outputs", outputs},
+                      {"layers", list},
+                      {"channel_sets", sets}};
+  fmt::print("{}\n", json.dump(2));
+}
+
+int run(const Options& options) {
+  Graph graph = load_network(options.network);
+  std::vector<Layer> layers = layers_of(graph);
+  if (options.json) {
+    print_json(graph, layers);
+    return 0;
+  }
+  print_heading(graph, layers);
+  if (options.layers) {
+    print_layers(layers);
+  } else {
+    print_workloads(layers);
+    print_others(layers);
+  }
+  if (options.channels) print_channels(graph);
+  return 0;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_network_arguments(app, options->network);
+  app.add_flag("--layers", options->layers, "list every node");
+  app.add_flag("--channels", options->channels, "list the channels that change together");
+  app.add_flag("--json", options->json, "print JSON, for machines");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb inspect() { return {"inspect", "show a network's layers, shapes and costs", prepare}; }
+
+}  // namespace lathe::cli

@@ -1,0 +1,102 @@
+// dataset.cpp: the specifications of datasets, and what all their sources share. Interface:
+// dataset.h.
+#include "data/dataset.h"
+
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "data/dataset_sources.h"
+
+namespace lathe {
+namespace {
+
+constexpr std::string_view usage =
+    "there are synthetic:SEED, synthetic:SEED,COUNT, cifar10:DIR and npy:X.npy,Y.npy";
+
+/// Returns the parts before and after the only "separator", or nothing where it is not only one.
+std::optional<std::pair<std::string, std::string>> split_at(std::string_view text, char separator) {
+  size_t at = text.find(separator);
+  if (at == std::string_view::npos || text.find(separator, at + 1) != std::string_view::npos) {
+    return std::nullopt;
+  }
+  return std::pair{std::string(text.substr(0, at)), std::string(text.substr(at + 1))};
+}
+
+template <class T>
+T number_in(std::string_view text, const std::string& spec, T lowest) {
+  T value = 0;
+  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < lowest) {
+    fail("the dataset '{}' has '{}' where a number from {} on is expected; {}", spec, text, lowest,
+         usage);
+  }
+  return value;
+}
+
+Dataset load_synthetic(const std::string& spec, const std::string& arguments, Split split,
+                       Normalize normalize) {
+  size_t comma = arguments.find(',');
+  long count = split == Split::train ? 50000 : 10000;  // as CIFAR-10
+  if (comma != std::string::npos) {
+    count = number_in<long>(std::string_view(arguments).substr(comma + 1), spec, 1);
+  }
+  auto seed = number_in<uint64_t>(std::string_view(arguments).substr(0, comma), spec, 0);
+  return synthetic_dataset(seed, count, split, normalize);
+}
+
+void check_range(const Dataset& dataset, long first, long number) {
+  if (first < 0 || number < 0 || first > dataset.count || number > dataset.count - first) {
+    fail("the dataset {} has {} images; {} from image {} on are too many", dataset.name,
+         dataset.count, number, first);
+  }
+}
+
+}  // namespace
+
+Array Dataset::images(long first, long number) const {
+  check_range(*this, first, number);
+  Shape all = shape;
+  all.insert(all.begin(), number);
+  std::vector<float> values(static_cast<size_t>(count_of(all)));
+  read_images(first, values);
+  return Array::of<float>(all, values);
+}
+
+std::vector<long> Dataset::labels(long first, long number) const {
+  check_range(*this, first, number);
+  std::vector<long> result(static_cast<size_t>(number));
+  read_labels(first, result);
+  return result;
+}
+
+Dataset load_dataset(const std::string& spec, Split split, Normalize normalize) {
+  size_t colon = spec.find(':');
+  std::string kind = spec.substr(0, colon);
+  std::string arguments = colon == std::string::npos ? "" : spec.substr(colon + 1);
+  if (kind == "synthetic") return load_synthetic(spec, arguments, split, normalize);
+  if (kind == "cifar10") {
+    if (arguments.empty()) fail("the dataset '{}' lacks its directory; {}", spec, usage);
+    return cifar10_dataset(arguments, split, normalize);
+  }
+  if (kind == "npy") {
+    auto files = split_at(arguments, ',');
+    if (!files) fail("the dataset '{}' does not name two files, with one comma; {}", spec, usage);
+    return npy_dataset(files->first, files->second, normalize);
+  }
+  fail("there is no dataset '{}'; {}", spec, usage);
+}
+
+void normalise_bytes(std::span<const uint8_t> bytes, long channels, long pixels,
+                     Normalize normalize, std::span<float> values) {
+  check(bytes.size() == values.size(), "each byte becomes one value");
+  check(normalize == Normalize::none || channels == 3, "images that are normalised have colours");
+  Statistics statistics = statistics_of(normalize);
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    size_t c = i / static_cast<size_t>(pixels) % static_cast<size_t>(channels) % 3;
+    float value = static_cast<float>(bytes[i]) / 255.0F;
+    values[i] = (value - statistics.mean[c]) / statistics.deviation[c];
+  }
+}
+
+}  // namespace lathe

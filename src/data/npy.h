@@ -1,0 +1,20 @@
+// NumPy's file format for one array, .npy, versions 1 to 3.
+//
+//   Array a = read_npy("weights.npy");    write_npy("copy.npy", a);
+#pragma once
+
+#include <string>
+
+#include "base/array.h"
+
+namespace lathe {
+
+/// Reads an array of truth values, integers or floats. Big-endian numbers are swapped, and Fortran
+/// order becomes row-major. Fails, naming the file, where it is not such a file or not a whole one.
+Array read_npy(const std::string& path);
+
+/// Writes an array so that numpy.load reads it. Until all is written the path keeps what it held.
+/// Fails for elements that NumPy has no type for (bf16, strings).
+void write_npy(const std::string& path, const Array& array);
+
+}  // namespace lathe

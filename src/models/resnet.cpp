@@ -1,0 +1,47 @@
+// resnet.cpp: residual networks (He et al., 2016), as in torchvision. Those for CIFAR differ in the
+// stem: a 3x3 convolution with stride 1 and no pooling.
+#include "models/model_residual.h"
+
+namespace lathe::models {
+namespace {
+
+struct Depth {
+  long layers;
+  Block block;
+  std::vector<long> blocks;
+};
+
+const std::vector<Depth>& depths() {
+  static const std::vector<Depth> all = {{18, Block::basic, {2, 2, 2, 2}},
+                                         {34, Block::basic, {3, 4, 6, 3}},
+                                         {50, Block::bottleneck, {3, 4, 6, 3}},
+                                         {101, Block::bottleneck, {3, 4, 23, 3}},
+                                         {152, Block::bottleneck, {3, 8, 36, 3}}};
+  return all;
+}
+
+std::string name_of(const Depth& depth) { return fmt::format("resnet{}", depth.layers); }
+
+Graph build(const std::string& name, const ModelOptions& options) {
+  const Depth& depth = find_named(depths(), without_images(name));
+  Residual net = {.block = depth.block,
+                  .depths = depth.blocks,
+                  .stem = images_of(name) == Images::cifar ? Stem::cifar : Stem::imagenet,
+                  .expansion = depth.block == Block::bottleneck ? 4 : 1};
+  return residual_classifier(name, net, options);
+}
+
+}  // namespace
+
+Model resnet() {
+  Model model = {.name = "resnet", .variants = {}, .build = build};
+  for (const Depth& depth : depths()) {
+    std::string name = name_of(depth);
+    model.variants.push_back({name, fmt::format("ResNet-{} for ImageNet", depth.layers)});
+    model.variants.push_back(
+        {name + "-cifar", fmt::format("ResNet-{} for CIFAR: 3x3 stem, no pooling", depth.layers)});
+  }
+  return model;
+}
+
+}  // namespace lathe::models

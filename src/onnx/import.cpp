@@ -1,0 +1,315 @@
+// import.cpp: an ONNX model to a Graph. Interface: import_onnx() of onnx.h.
+//
+// Nodes are translated in order. Whatever is known is computed at once, so that chains that work
+// out shapes (Shape, Gather, Concat, Reshape) leave nothing behind.
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "onnx/site.h"
+
+namespace lathe {
+namespace {
+
+using onnx::GraphProto;
+using onnx::ModelProto;
+using onnx::NodeProto;
+using onnx::ValueInfoProto;
+
+constexpr long oldest_opset = 6;
+
+class Importer {
+ public:
+  Importer(const ModelProto& model, const std::string& source, const std::string& folder,
+           const ImportOptions& options)
+      : model_(model),
+        source_(source),
+        options_(options),
+        state_(model.graph().name().empty() ? "model" : model.graph().name()) {
+    state_.folder = {folder};
+  }
+
+  Graph run() {
+    read_opsets();
+    check_operators();
+    add_initialisers();
+    add_inputs();
+    for (const NodeProto* node : sorted_nodes()) translate(*node);
+    add_outputs();
+    return with_weights(state_.graph.build());
+  }
+
+ private:
+  const ModelProto& model_;
+  const std::string& source_;
+  const ImportOptions& options_;
+  ImportState state_;
+  std::map<std::string, long> opsets_;
+
+  static std::string domain_of(const std::string& domain) {
+    return domain == "ai.onnx" ? "" : domain;
+  }
+
+  void read_opsets() {
+    for (const auto& opset : model_.opset_import()) {
+      opsets_[domain_of(opset.domain())] = opset.version();
+    }
+    // Files of the first version do not say which operators they mean.
+    opsets_.emplace("", 1);
+  }
+
+  bool is_known(const NodeProto& node) const {
+    if (domain_of(node.domain()).empty()) return translations().contains(node.op_type());
+    return translations().contains(node.domain() + ":" + node.op_type());
+  }
+
+  /// Refuses all operators that there is no translation for at once.
+  void check_operators() const {
+    std::string missing;
+    for (const NodeProto& node : model_.graph().node()) {
+      std::string domain = domain_of(node.domain());
+      auto opset = opsets_.find(domain);
+      if (is_known(node) && opset != opsets_.end()) continue;
+      std::string name =
+          node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+      missing +=
+          fmt::format("\n  {} (domain {}, operator set {}), node '{}'", node.op_type(),
+                      domain.empty() ? "ai.onnx" : domain,
+                      opset == opsets_.end() ? "not stated" : std::to_string(opset->second), name);
+    }
+    if (!missing.empty()) {
+      throw Unsupported(fmt::format("{}: these operators are not supported:{}", source_, missing));
+    }
+  }
+
+  void add_initialisers() {
+    if (model_.graph().sparse_initializer_size() > 0) {
+      throw Unsupported(source_ + ": sparse initialisers are not supported");
+    }
+    for (const auto& tensor : model_.graph().initializer()) {
+      auto given = options_.values.find(tensor.name());
+      std::string what = fmt::format("{}: initialiser '{}'", source_, tensor.name());
+      Array data =
+          given != options_.values.end() ? given->second : array_of(tensor, state_.folder, what);
+      ValueId id = state_.graph.constant(std::move(data), tensor.name());
+      if (!state_.values.emplace(tensor.name(), id).second) {
+        fail("{}: there are two initialisers '{}'", source_, tensor.name());
+      }
+    }
+  }
+
+  void add_inputs() {
+    for (const ValueInfoProto& info : model_.graph().input()) {
+      if (state_.values.contains(info.name())) continue;  // an initialiser is its default
+      if (!info.type().has_tensor_type()) {
+        throw Unsupported(fmt::format("{}: input '{}' is not a tensor", source_, info.name()));
+      }
+      ValueId id = state_.graph.input(info.name(), type_of(info));
+      state_.values.emplace(info.name(), id);
+      auto given = options_.values.find(info.name());
+      if (given != options_.values.end()) state_.known.emplace(id, given->second);
+    }
+    for (const auto& [name, shape] : options_.shapes) {
+      if (state_.values.contains(name)) continue;
+      std::string known;
+      for (const auto& info : model_.graph().input()) known += " '" + info.name() + "'";
+      fail("{}: there is no input '{}'; there are:{}", source_, name, known);
+    }
+  }
+
+  Type type_of(const ValueInfoProto& info) const {
+    const auto& tensor = info.type().tensor_type();
+    std::string what = fmt::format("{}: input '{}'", source_, info.name());
+    Type type{element_of_onnx(tensor.elem_type(), what), {}};
+    auto given = options_.values.find(info.name());
+    auto bound = options_.shapes.find(info.name());
+    std::optional<Shape> wanted;
+    if (given != options_.values.end()) wanted = given->second.shape();
+    if (bound != options_.shapes.end()) wanted = bound->second;
+    if (given != options_.values.end() && given->second.element() != type.element) {
+      fail("{} is {}, but was given {}", what, name_of(type.element),
+           name_of(given->second.element()));
+    }
+    if (!tensor.has_shape()) {
+      if (!wanted) fail("{} has no shape; say --shape {}=1x3x...", what, info.name());
+      type.shape = *wanted;
+      return type;
+    }
+    if (wanted && wanted->size() != static_cast<size_t>(tensor.shape().dim_size())) {
+      fail("{} has {} dimensions, not {} as in {}", what, tensor.shape().dim_size(), wanted->size(),
+           print_shape(*wanted));
+    }
+    for (int i = 0; i < tensor.shape().dim_size(); ++i) {
+      type.shape.push_back(extent_of(info, i, wanted, what));
+    }
+    return type;
+  }
+
+  static long extent_of(const ValueInfoProto& info, int i, const std::optional<Shape>& wanted,
+                        const std::string& what) {
+    const auto& dim = info.type().tensor_type().shape().dim(i);
+    if (dim.has_dim_value() && dim.dim_value() >= 0) {
+      if (wanted && (*wanted)[static_cast<size_t>(i)] != dim.dim_value()) {
+        fail("{}: dimension {} is {} in the file, and cannot become {}", what, i, dim.dim_value(),
+             (*wanted)[static_cast<size_t>(i)]);
+      }
+      return dim.dim_value();
+    }
+    if (dim.has_dim_value() && dim.dim_value() < -1) {
+      fail("{}: dimension {} is {}", what, i, dim.dim_value());
+    }
+    if (!wanted) {
+      std::string name = dim.has_dim_param() ? "'" + dim.dim_param() + "'" : "not stated";
+      fail("{}: dimension {} is {}; bind it, as in --shape {}=...", what, i, name, info.name());
+    }
+    return (*wanted)[static_cast<size_t>(i)];
+  }
+
+  /// Returns the nodes in an order in which they can run, the file's if it is one.
+  std::vector<const NodeProto*> sorted_nodes() const {
+    std::set<std::string> made;
+    for (const auto& [name, id] : state_.values) made.insert(name);
+    std::vector<const NodeProto*> waiting, sorted;
+    for (const NodeProto& node : model_.graph().node()) waiting.push_back(&node);
+    auto is_ready = [&](const NodeProto* node) {
+      return std::all_of(node->input().begin(), node->input().end(), [&](const std::string& name) {
+        return name.empty() || made.contains(name);
+      });
+    };
+    while (!waiting.empty()) {
+      std::vector<const NodeProto*> later;
+      for (const NodeProto* node : waiting) {
+        if (!is_ready(node)) {
+          later.push_back(node);
+          continue;
+        }
+        sorted.push_back(node);
+        made.insert(node->output().begin(), node->output().end());
+      }
+      if (later.size() == waiting.size()) refuse_order(*later.front(), made);
+      waiting = std::move(later);
+    }
+    return sorted;
+  }
+
+  [[noreturn]] void refuse_order(const NodeProto& node, const std::set<std::string>& made) const {
+    std::set<std::string> computed;
+    for (const NodeProto& other : model_.graph().node()) {
+      computed.insert(other.output().begin(), other.output().end());
+    }
+    std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+    for (const std::string& input : node.input()) {
+      if (input.empty() || made.contains(input)) continue;
+      if (!computed.contains(input)) {
+        fail("{}: node '{}' ({}) reads '{}', which is neither an input nor computed", source_, name,
+             node.op_type(), input);
+      }
+    }
+    fail("{}: the graph has a cycle through node '{}' ({})", source_, name, node.op_type());
+  }
+
+  void translate(const NodeProto& node) {
+    std::string domain = domain_of(node.domain());
+    long opset = opsets_.at(domain);
+    std::string name = domain.empty() ? node.op_type() : domain + ":" + node.op_type();
+    translations().at(name)(Site(state_, node, opset));
+  }
+
+  void add_outputs() {
+    std::set<ValueId> taken;
+    for (const ValueInfoProto& info : model_.graph().output()) {
+      auto found = state_.values.find(info.name());
+      if (found == state_.values.end()) {
+        if (state_.sequences.contains(info.name())) {
+          throw Unsupported(fmt::format("{}: output '{}' is a sequence", source_, info.name()));
+        }
+        fail("{}: output '{}' is computed by no node", source_, info.name());
+      }
+      ValueId id = found->second;
+      // What comes out has a place and a name of its own.
+      bool computed = state_.graph.value(id).kind == Value::Kind::computed;
+      if (!computed || !taken.insert(id).second) {
+        id = state_.graph.call("identity", {id}, {}, info.name());
+      }
+      state_.graph.output(id);
+    }
+  }
+
+  /// Tells weights from other constants: numbers with a fraction that an operator computes with.
+  static Graph with_weights(Graph graph) {
+    for (const Node& node : graph.nodes) {
+      for (size_t i = 0; i < node.inputs.size(); ++i) {
+        if (node.inputs[i] == no_value) continue;
+        Value& value = graph.values[node.inputs[i]];
+        if (value.kind != Value::Kind::constant || !is_float(value.type.element)) continue;
+        if (value.type.shape.empty()) continue;
+        bool statistics = node.op == "batch_norm" && i >= 3;
+        value.kind = statistics ? Value::Kind::state : Value::Kind::weight;
+      }
+    }
+    verify_types(graph);
+    return graph;
+  }
+};
+
+std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::stringstream content;
+  if (!file || std::filesystem::is_directory(path)) fail("cannot read '{}'", path);
+  content << file.rdbuf();
+  return content.str();
+}
+
+ModelProto parse_model(const std::string& bytes, const std::string& source) {
+  ModelProto model;
+  if (!model.ParseFromString(bytes) || !model.has_graph()) {
+    fail("'{}' is no ONNX model: it is damaged, truncated or something else", source);
+  }
+  return model;
+}
+
+}  // namespace
+
+const Translations& translations() {
+  static const Translations all = [] {
+    Translations list;
+    for (auto part :
+         {elementwise_translations, window_translations, shape_translations, reduction_translations,
+          index_translations, quantised_translations, sequence_translations}) {
+      list.merge(part());
+    }
+    return list;
+  }();
+  return all;
+}
+
+Graph parse_onnx(const std::string& bytes, const std::string& source, const std::string& folder,
+                 const ImportOptions& options) {
+  ModelProto model = parse_model(bytes, source);
+  return Importer(model, source, folder, options).run();
+}
+
+Graph import_onnx(const std::string& path, const ImportOptions& options) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  return parse_onnx(bytes_of(path), path, folder.empty() ? "." : folder, options);
+}
+
+OnnxSummary summarise_onnx(const std::string& path) {
+  ModelProto model = parse_model(bytes_of(path), path);
+  std::set<std::string> defaults, operators;
+  for (const auto& tensor : model.graph().initializer()) defaults.insert(tensor.name());
+  for (const auto& node : model.graph().node()) {
+    bool own = node.domain().empty() || node.domain() == "ai.onnx";
+    operators.insert(own ? node.op_type() : node.domain() + ":" + node.op_type());
+  }
+  OnnxSummary summary;
+  for (const auto& input : model.graph().input()) {
+    summary.inputs.push_back(
+        {input.name(), defaults.contains(input.name()), input.type().has_tensor_type()});
+  }
+  summary.operators.assign(operators.begin(), operators.end());
+  return summary;
+}
+
+}  // namespace lathe

@@ -1,0 +1,231 @@
+// site.cpp: a node of an ONNX model while it is imported. Interface: site.h.
+#include "onnx/site.h"
+
+#include <algorithm>
+
+namespace lathe {
+namespace {
+
+using onnx::AttributeProto;
+
+/// Elements that a result may have to be computed while importing: enough for every shape, and for
+/// weights that are only rearranged, but no file grows much by it.
+bool is_worth_folding(const std::vector<Type>& outputs, long operands) {
+  long count = 0;
+  for (const Type& type : outputs) {
+    if (type.dynamic) return true;
+    count += count_of(type.shape);
+  }
+  return count <= std::max(1L << 14, 4 * operands);
+}
+
+}  // namespace
+
+std::string Site::where() const {
+  std::string name = node_.name();
+  if (name.empty() && node_.output_size() > 0) name = node_.output(0);
+  return fmt::format("node '{}' ({})", name, node_.op_type());
+}
+
+const AttributeProto* Site::find(const std::string& name) const {
+  for (const AttributeProto& attribute : node_.attribute()) {
+    if (attribute.name() == name) return &attribute;
+  }
+  return nullptr;
+}
+
+const AttributeProto* Site::find(const std::string& name, int type) const {
+  const AttributeProto* attribute = find(name);
+  // Files of the first versions do not say the type.
+  if (attribute != nullptr && attribute->type() != type && attribute->type() != 0) {
+    wrong(fmt::format("attribute '{}' has the wrong type", name));
+  }
+  return attribute;
+}
+
+long Site::integer(const std::string& name, long otherwise) const {
+  const AttributeProto* found = find(name, AttributeProto::INT);
+  return found != nullptr ? found->i() : otherwise;
+}
+
+double Site::real(const std::string& name, double otherwise) const {
+  const AttributeProto* found = find(name, AttributeProto::FLOAT);
+  return found != nullptr ? static_cast<double>(found->f()) : otherwise;
+}
+
+std::string Site::text(const std::string& name, const std::string& otherwise) const {
+  const AttributeProto* found = find(name, AttributeProto::STRING);
+  return found != nullptr ? found->s() : otherwise;
+}
+
+Shape Site::integers(const std::string& name, const Shape& otherwise) const {
+  const AttributeProto* found = find(name, AttributeProto::INTS);
+  return found != nullptr ? Shape(found->ints().begin(), found->ints().end()) : otherwise;
+}
+
+std::vector<std::string> Site::texts(const std::string& name) const {
+  const AttributeProto* found = find(name, AttributeProto::STRINGS);
+  if (found == nullptr) return {};
+  return {found->strings().begin(), found->strings().end()};
+}
+
+std::optional<Array> Site::tensor(const std::string& name) const {
+  const AttributeProto* found = find(name, AttributeProto::TENSOR);
+  if (found == nullptr) return std::nullopt;
+  return array_of(found->t(), state_.folder, where() + ", attribute '" + name + "'");
+}
+
+ValueId Site::input(size_t i) const {
+  if (!has(i)) wrong(fmt::format("operand {} is missing", i));
+  const std::string& name = node_.input(static_cast<int>(i));
+  auto found = state_.values.find(name);
+  if (found != state_.values.end()) return found->second;
+  if (state_.sequences.contains(name)) unsupported(fmt::format("'{}' is a sequence", name));
+  wrong(fmt::format("reads '{}', which nothing computes before it", name));
+}
+
+const std::vector<ValueId>& Site::sequence(size_t i) const {
+  if (!has(i)) wrong(fmt::format("operand {} is missing", i));
+  auto found = state_.sequences.find(node_.input(static_cast<int>(i)));
+  if (found == state_.sequences.end()) unsupported("a sequence that is not made in the model");
+  return found->second;
+}
+
+const Shape& Site::shape(size_t i) const {
+  const Type& known = type(i);
+  if (known.dynamic) {
+    unsupported(fmt::format("the shape of operand {} depends on data", i));
+  }
+  return known.shape;
+}
+
+std::vector<ValueId> Site::all_inputs() const {
+  std::vector<ValueId> result;
+  for (size_t i = 0; i < inputs(); ++i) result.push_back(optional_input(i));
+  return result;
+}
+
+std::optional<Array> Site::constant_of(ValueId id) const {
+  if (auto found = state_.known.find(id); found != state_.known.end()) return found->second;
+  return state_.graph.value(id).data;
+}
+
+std::optional<Array> Site::constant(size_t i) const {
+  return has(i) ? constant_of(input(i)) : std::nullopt;
+}
+
+Array Site::required(size_t i, const std::string& what) const {
+  auto known = constant_of(input(i));
+  if (!known) {
+    unsupported(fmt::format("{} ('{}') must be known when the network is imported", what,
+                            node_.input(static_cast<int>(i))));
+  }
+  return *known;
+}
+
+std::optional<Shape> Site::integers_or_input(const std::string& name, size_t i) const {
+  if (has_attribute(name)) return integers(name);
+  if (!has(i)) return std::nullopt;
+  return required(i, name).integers();
+}
+
+std::vector<ValueId> Site::emit_all(std::string_view op, const std::vector<ValueId>& inputs,
+                                    const Attributes& attributes) const {
+  std::vector<std::optional<Operand>> operands;
+  std::vector<Array> arrays;
+  bool all_known = true;
+  long count = 0;
+  for (ValueId id : inputs) {
+    if (id == no_value) {
+      operands.emplace_back();
+      continue;
+    }
+    operands.push_back(Operand{type_of(id)});
+    if (type_of(id).element == Element::string && find_op(op)->graph.run == nullptr) {
+      unsupported("computing with texts");
+    }
+    const std::optional<Array>& data = state_.graph.value(id).data;
+    all_known = all_known && data.has_value();
+    if (data) arrays.push_back(*data);
+    count += data ? data->count() : 0;
+  }
+  const Op* found = find_op(op);
+  check(found != nullptr, "translations emit operators that there are");
+  try {
+    Call call(*found, operands, attributes);
+    if (all_known && is_worth_folding(infer(call), count)) {
+      std::vector<ValueId> results;
+      for (Array& array : evaluate(state_.context, call, arrays)) {
+        results.push_back(constant_value(std::move(array)));
+      }
+      return results;
+    }
+    std::string name = node_.name().empty() && wants(0) ? node_.output(0) : node_.name();
+    return state_.graph.call_all(op, inputs, attributes, name);
+  } catch (const Unsupported&) {
+    throw;
+  } catch (const UserError& error) {
+    wrong(error.what());
+  }
+}
+
+ValueId Site::emit(std::string_view op, const std::vector<ValueId>& inputs,
+                   const Attributes& attributes) const {
+  return emit_all(op, inputs, attributes).front();
+}
+
+ValueId Site::constant_value(Array data) const {
+  std::string name = wants(0) ? node_.output(0) : node_.op_type();
+  return state_.graph.constant(std::move(data), name);
+}
+
+void Site::set_output(size_t i, ValueId value) const {
+  if (!wants(i)) return;
+  const std::string& name = node_.output(static_cast<int>(i));
+  if (!state_.values.emplace(name, value).second || state_.sequences.contains(name)) {
+    wrong(fmt::format("'{}' is computed twice", name));
+  }
+  bool alias = false;
+  for (size_t k = 0; k < inputs(); ++k) {
+    alias = alias || (has(k) && state_.values.contains(node_.input(static_cast<int>(k))) &&
+                      input(k) == value);
+  }
+  if (!alias && state_.graph.value(value).kind == Value::Kind::computed) {
+    state_.graph.rename(value, name);
+  }
+}
+
+void Site::set_sequence(size_t i, std::vector<ValueId> values) const {
+  if (wants(i)) state_.sequences[node_.output(static_cast<int>(i))] = std::move(values);
+}
+
+ValueId Site::reshaped(ValueId value, const Shape& shape) const {
+  if (shape_of(value) == shape) return value;
+  return emit("reshape", {value}, {{"shape", shape}});
+}
+
+ValueId Site::transposed(ValueId value, const Shape& perm) const {
+  bool identity = std::is_sorted(perm.begin(), perm.end());
+  return identity ? value : emit("transpose", {value}, {{"perm", perm}});
+}
+
+ValueId Site::cast(ValueId value, Element element) const {
+  if (type_of(value).element == element) return value;
+  return emit("cast", {value}, {{"to", std::string(name_of(element))}});
+}
+
+size_t Site::axis(long value, size_t rank) const {
+  auto dims = static_cast<long>(rank);
+  if (value < -dims || value >= dims) {
+    wrong(fmt::format("axis {} is none of a tensor with {} dimensions", value, rank));
+  }
+  return static_cast<size_t>(value < 0 ? value + dims : value);
+}
+
+void Site::unsupported(const std::string& what) const {
+  throw Unsupported(fmt::format("{}: {}", where(), what));
+}
+
+void Site::wrong(const std::string& what) const { fail("{}: {}", where(), what); }
+
+}  // namespace lathe

@@ -1,0 +1,51 @@
+// gather.cpp: slices of a tensor, chosen by indices.
+//
+//   O[n, i, j, c] = X[n, indices[i, j], c]      for axis 1
+#include "ops/op_check.h"
+#include "ops/op_data.h"
+#include "ops/op_window.h"
+
+namespace lathe::ops {
+namespace {
+
+Shape shape_of(const Shape& x, const Shape& indices, size_t axis) {
+  auto at = x.begin() + static_cast<long>(axis);
+  return joined(joined(Shape(x.begin(), at), indices), Shape(at + 1, x.end()));
+}
+
+std::vector<Type> types_of(const Call& call) {
+  check_integral(call, 1);
+  size_t axis = call.axis("axis", call.shape(0).size());
+  return {{call.element(0), shape_of(call.shape(0), call.shape(1), axis)}};
+}
+
+std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+  const Array& x = inputs[0];
+  size_t axis = call.axis("axis", x.rank());
+  Lines lines(x.shape(), axis);
+  std::vector<long> indices = inputs[1].integers(), sources;
+  for (long& index : indices) index = index_in(call, index, lines.extent);
+  for (long outer = 0; outer < lines.outers; ++outer) {
+    for (long index : indices) {
+      for (long inner = 0; inner < lines.inners; ++inner) {
+        sources.push_back(lines.at(outer, index, inner));
+      }
+    }
+  }
+  return {picked(x, shape_of(x.shape(), inputs[1].shape(), axis), sources)};
+}
+
+}  // namespace
+
+Op gather() {
+  return {.name = "gather",
+          .summary = "slices along one dimension, chosen by indices",
+          .examples = {"gather(f32[5x3], i64[2])", "gather(string[2x4], i32[3x2], axis=-1)"},
+          .graph = {.least = 2,
+                    .most = 2,
+                    .settings = {{"axis", 0L, "the dimension that the indices index"}},
+                    .infer = types_of,
+                    .run = run}};
+}
+
+}  // namespace lathe::ops

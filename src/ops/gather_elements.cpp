@@ -1,0 +1,37 @@
+// gather_elements.cpp: one element for each index, from the line that the index is in.
+//
+//   O[i, j] = X[i, indices[i, j]]      for axis 1
+#include "ops/op_check.h"
+#include "ops/op_data.h"
+#include "ops/op_scatter.h"
+
+namespace lathe::ops {
+namespace {
+
+std::vector<Type> types_of(const Call& call) {
+  check_integral(call, 1);
+  check_indices_fit(call, call.axis("axis", call.shape(0).size()));
+  return {{call.element(0), call.shape(1)}};
+}
+
+std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+  std::vector<long> sources =
+      elements_along(call, inputs[0].shape(), inputs[1], call.axis("axis", inputs[0].rank()));
+  return {picked(inputs[0], inputs[1].shape(), sources)};
+}
+
+}  // namespace
+
+Op gather_elements() {
+  return {.name = "gather_elements",
+          .summary = "elements along one dimension, each chosen by an index",
+          .examples = {"gather_elements(f32[3x4], i64[2x4])",
+                       "gather_elements(i32[3x4], i32[3x7], axis=-1)"},
+          .graph = {.least = 2,
+                    .most = 2,
+                    .settings = {{"axis", 0L, "the dimension that the indices index"}},
+                    .infer = types_of,
+                    .run = run}};
+}
+
+}  // namespace lathe::ops

@@ -1,0 +1,55 @@
+// gather_nd.cpp: elements or slices, each chosen by a tuple of indices.
+//
+//   O[i, c] = X[indices[i, 0], indices[i, 1], c]
+#include "ops/op_check.h"
+#include "ops/op_data.h"
+#include "ops/op_scatter.h"
+#include "ops/op_window.h"
+
+namespace lathe::ops {
+namespace {
+
+Shape shape_of(const Call& call, const Shape& x, const Shape& indices) {
+  long batch = call.integer("batch_dims");
+  if (indices.empty()) call.refuse("the indices are a scalar, not tuples");
+  long tuple = indices.back();
+  auto rank = static_cast<long>(x.size());
+  bool fits = batch >= 0 && batch < static_cast<long>(indices.size()) && tuple <= rank - batch;
+  for (long i = 0; fits && i < batch; ++i) {
+    fits = x[static_cast<size_t>(i)] == indices[static_cast<size_t>(i)];
+  }
+  if (!fits) {
+    call.refuse("indices {} do not fit {} with batch_dims={}", print_shape(indices), print_shape(x),
+                batch);
+  }
+  return joined(Shape(indices.begin(), indices.end() - 1),
+                Shape(x.begin() + batch + tuple, x.end()));
+}
+
+std::vector<Type> types_of(const Call& call) {
+  check_integral(call, 1);
+  return {{call.element(0), shape_of(call, call.shape(0), call.shape(1))}};
+}
+
+std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+  const Shape& x = inputs[0].shape();
+  auto batch = static_cast<size_t>(call.integer("batch_dims"));
+  std::vector<long> sources = slices(call, x, inputs[1], batch);
+  return {picked(inputs[0], shape_of(call, x, inputs[1].shape()), sources)};
+}
+
+}  // namespace
+
+Op gather_nd() {
+  return {.name = "gather_nd",
+          .summary = "elements or slices, each chosen by a tuple of indices",
+          .examples = {"gather_nd(f32[3x4x2], i64[5x2])",
+                       "gather_nd(i32[2x3x4], i64[2x1], batch_dims=1)"},
+          .graph = {.least = 2,
+                    .most = 2,
+                    .settings = {{"batch_dims", 0L, "dimensions in front that both share"}},
+                    .infer = types_of,
+                    .run = run}};
+}
+
+}  // namespace lathe::ops

@@ -1,0 +1,48 @@
+// op_check.cpp: what operators ask of their operands. Interface: op_check.h.
+#include "ops/op_check.h"
+
+#include <algorithm>
+
+namespace lathe::ops {
+
+void check_float(const Call& call, size_t i) {
+  if (is_float(call.element(i))) return;
+  call.refuse("operand {} must be of a float type, not {}", i, name_of(call.element(i)));
+}
+
+void check_integral(const Call& call, size_t i) {
+  if (is_integral(call.element(i))) return;
+  call.refuse("operand {} must be of an integral type, not {}", i, name_of(call.element(i)));
+}
+
+void check_number(const Call& call, size_t i) {
+  if (call.element(i) == Element::string) call.refuse("operand {} is text", i);
+}
+
+void check_broadcasts_to(const Call& call, size_t i, const Shape& shape) {
+  const Shape& own = call.shape(i);
+  bool fits = own.size() <= shape.size();
+  for (size_t d = 0; fits && d < own.size(); ++d) {
+    fits = own[d] == 1 || own[d] == shape[shape.size() - own.size() + d];
+  }
+  if (fits) return;
+  call.refuse("operand {}, {}, does not broadcast to {}", i, print_shape(own), print_shape(shape));
+}
+
+Element element_setting(const Call& call, const std::string& name,
+                        const std::vector<Element>& allowed) {
+  std::vector<Element> choices = allowed;
+  if (choices.empty()) {
+    choices = all_elements();
+    std::erase(choices, Element::string);
+  }
+  auto element = element_named(call.text(name));
+  if (element && std::find(choices.begin(), choices.end(), *element) != choices.end()) {
+    return *element;
+  }
+  std::string known;
+  for (Element choice : choices) known += fmt::format(" {}", name_of(choice));
+  call.refuse("{}=\"{}\" must be one of:{}", name, call.text(name), known);
+}
+
+}  // namespace lathe::ops

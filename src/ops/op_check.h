@@ -1,0 +1,22 @@
+// What operators ask of the types of their operands.
+#pragma once
+
+#include "ops/op.h"
+
+namespace lathe::ops {
+
+/// Fails unless operand "i" has elements with a fraction, integers (truth values too), or numbers
+/// of any kind.
+void check_float(const Call& call, size_t i);
+void check_integral(const Call& call, size_t i);
+void check_number(const Call& call, size_t i);
+
+/// Fails unless operand "i" broadcasts to "shape" without changing it.
+void check_broadcasts_to(const Call& call, size_t i, const Shape& shape);
+
+/// Returns the element type that the text attribute "name" names; it must be one of "allowed", or
+/// of all numeric types where that is empty.
+Element element_setting(const Call& call, const std::string& name,
+                        const std::vector<Element>& allowed = {});
+
+}  // namespace lathe::ops

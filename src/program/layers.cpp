@@ -1,0 +1,109 @@
+// layers.cpp: the nodes of a network as a person sees them. Interface: layers.h.
+#include "program/layers.h"
+
+#include "poly/isl.h"
+
+namespace lathe {
+namespace {
+
+bool all_are(const Shape& list, long value) {
+  return std::all_of(list.begin(), list.end(), [&](long x) { return x == value; });
+}
+
+/// Prints a list as one number if all are the same: "2", "2x1".
+std::string print_list(const Shape& list) {
+  return all_are(list, list.front()) ? std::to_string(list.front()) : print_shape(list);
+}
+
+std::string describe_conv(const Call& call) {
+  const Shape &input = call.shape(0), &weight = call.shape(1);
+  long groups = call.integer("groups");
+  Shape kernel(weight.begin() + 2, weight.end());
+  std::string text =
+      fmt::format("{} {} {}->{}", call.name(), print_shape(kernel), input[1],
+                  call.name() == "conv" ? weight[0] : weight[1] * groups);
+  const Shape &strides = call.integers("strides"), &dilations = call.integers("dilations");
+  if (!strides.empty()) text += " /" + print_list(strides);
+  if (!dilations.empty()) text += " dilation " + print_list(dilations);
+  if (groups > 1) {
+    bool depthwise = groups == input[1] && groups == weight[0];
+    text += depthwise ? " depthwise" : fmt::format(" groups {}", groups);
+  }
+  return text;
+}
+
+std::string describe_pool(const Call& call) {
+  std::string text = fmt::format("{} {}", call.name(), print_shape(call.integers("kernel")));
+  const Shape& strides = call.integers("strides");
+  return strides.empty() ? text : text + " /" + print_list(strides);
+}
+
+std::string describe(const Call& call) {
+  const std::string& op = call.name();
+  if (op == "conv" || op == "conv_transpose") return describe_conv(call);
+  if (op.ends_with("_pool") && op != "global_pool") return describe_pool(call);
+  if (op == "fully_connected") {
+    return fmt::format("{} {}->{}", op, call.shape(1)[1], call.shape(1)[0]);
+  }
+  if (op == "matmul") {
+    return fmt::format("{} {} * {}", op, print_shape(call.shape(0)), print_shape(call.shape(1)));
+  }
+  return op;
+}
+
+/// Two calls of the same key make the same nest.
+std::string key_of(const Call& call) {
+  std::string key = call.name() + "(";
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    key += i > 0 ? ", " : "";
+    if (!call.has(i)) {
+      key += "_";
+    } else {
+      key += (call.operand(i).is_weight ? "weight " : "") + print_type(call.type(i));
+    }
+  }
+  for (const auto& [name, value] : call.attributes()) {
+    key += fmt::format(", {}={}", name, print_attribute(value));
+  }
+  return key + ")";
+}
+
+bool is_static(const Call& call) {
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    if (call.has(i) && (call.type(i).dynamic || count_of(call.shape(i)) == 0)) return false;
+  }
+  return call.op().graph.nest != nullptr;
+}
+
+}  // namespace
+
+std::vector<Layer> layers_of(const Graph& graph) {
+  Context context;
+  std::map<std::string, Cost> costs;
+  std::vector<Layer> layers;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    Call call = call_of(graph, node);
+    Layer layer{n, node.name, node.op, describe(call), key_of(call), {}, {}};
+    const Type& output = graph.values[node.outputs.front()].type;
+    layer.inner_output = output.shape;
+    if (layer.inner_output.size() > 1) layer.inner_output.erase(layer.inner_output.begin());
+    layer.is_convolution = node.op == "conv" || node.op == "conv_transpose";
+    // A nest that only moves data has nothing worth counting.
+    auto known = costs.find(layer.key);
+    if (known == costs.end()) {
+      bool counts = is_static(call) && call.op().graph.run == nullptr &&
+                    !output.dynamic && count_of(output.shape) > 0;
+      known = costs.emplace(layer.key, counts ? cost(nest_of(context, call)) : Cost{}).first;
+    }
+    layer.cost = known->second;
+    for (ValueId id : node.inputs) {
+      if (id == no_value || graph.values[id].kind != Value::Kind::weight) continue;
+      layer.weights += count_of(graph.values[id].type.shape);
+    }
+    layers.push_back(std::move(layer));
+  }
+  return layers;
+}
+
+}  // namespace lathe
