@@ -48,9 +48,24 @@ std::string shortened(const std::string& text, size_t width) {
   return text.substr(0, width - 2) + "..";
 }
 
+/// Names the first and the last, what they have in common once: layer1.{0.conv1 .. 2.conv2}.
 std::string names_of(const Workload& w) {
-  if (w.times == 1) return w.first->name;
-  return fmt::format("{} .. {}", w.first->name, w.last->name);
+  const std::string &first = w.first->name, &last = w.last->name;
+  if (w.times == 1) return first;
+  auto is_joint = [](char c) { return c == '.' || c == '/'; };
+  size_t most = std::min(first.size(), last.size()), prefix = 0, suffix = 0;
+  for (size_t i = 0; i < most && first[i] == last[i]; ++i) {
+    if (is_joint(first[i])) prefix = i + 1;
+  }
+  for (size_t i = 1; i + prefix <= most && first[first.size() - i] == last[last.size() - i]; ++i) {
+    if (is_joint(first[first.size() - i])) suffix = i;
+  }
+  auto middle = [&](const std::string& name) {
+    return name.substr(prefix, name.size() - prefix - suffix);
+  };
+  if (prefix + suffix == 0) return fmt::format("{} .. {}", first, last);
+  return fmt::format("{}{{{} .. {}}}{}", first.substr(0, prefix), middle(first), middle(last),
+                     first.substr(first.size() - suffix));
 }
 
 void print_heading(const Graph& graph, const std::vector<Layer>& layers) {

@@ -1,8 +1,9 @@
-// list.cpp: "lathe list transforms|ops|judges": what there is.
+// list.cpp: "lathe list transforms|ops|models|judges": what there is.
 #include <map>
 
 #include "base/error.h"
 #include "cli/verb_nest.h"
+#include "models/model.h"
 
 namespace lathe::cli {
 namespace {
@@ -33,6 +34,17 @@ std::vector<Row> op_rows() {
   return rows;
 }
 
+std::vector<Row> model_rows() {
+  std::vector<Row> rows;
+  for (const ModelEntry& entry : list_models()) {
+    long weights = weight_count(load_model(entry.example));
+    std::string of = entry.name == entry.example ? "" : fmt::format(" ({})", entry.example);
+    rows.push_back(
+        {entry.name, "", fmt::format("{}; {} weights{}", entry.summary, print_count(weights), of)});
+  }
+  return rows;
+}
+
 std::vector<Row> judge_rows() {
   std::vector<Row> rows;
   for (const Judge& judge : legality::all()) {
@@ -42,8 +54,10 @@ std::vector<Row> judge_rows() {
   return rows;
 }
 
-const std::map<std::string, std::vector<Row> (*)()> lists = {
-    {"judges", judge_rows}, {"ops", op_rows}, {"transforms", transform_rows}};
+const std::map<std::string, std::vector<Row> (*)()> lists = {{"judges", judge_rows},
+                                                             {"models", model_rows},
+                                                             {"ops", op_rows},
+                                                             {"transforms", transform_rows}};
 
 void print_rows(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
@@ -83,6 +97,6 @@ std::function<int()> prepare(CLI::App& app) {
 
 }  // namespace
 
-Verb list() { return {"list", "list transforms, operators or judges", prepare}; }
+Verb list() { return {"list", "list transforms, operators, models or judges", prepare}; }
 
 }  // namespace lathe::cli

@@ -1,5 +1,6 @@
 // run.cpp: "lathe run NETWORK": runs a network on data, images or random numbers.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <numeric>
@@ -73,8 +74,7 @@ Array read_array(const std::string& path) {
 Array image_input(const std::string& path, const Value& value, const Options& options) {
   const Shape& shape = value.type.shape;
   if (shape.size() != 4 || shape[0] != 1 || shape[1] != 3 || value.type.element != Element::f32) {
-    fail("input '{}' is {}: an image is f32[1x3xROWSxCOLUMNS]", value.name,
-         print_type(value.type));
+    fail("input '{}' is {}: an image is f32[1x3xROWSxCOLUMNS]", value.name, print_type(value.type));
   }
   return as_input(read_image(path), shape[2], shape[3], *normalize_named(options.normalize));
 }
@@ -167,10 +167,9 @@ std::vector<size_t> largest(const std::vector<double>& values, size_t count) {
   std::vector<size_t> order(values.size());
   std::iota(order.begin(), order.end(), size_t{0});
   count = std::min(count, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<long>(count), order.end(),
-                    [&](size_t a, size_t b) {
-                      return values[a] != values[b] ? values[a] > values[b] : a < b;
-                    });
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<long>(count), order.end(),
+      [&](size_t a, size_t b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
   order.resize(count);
   return order;
 }
@@ -184,8 +183,8 @@ void print_output(const std::string& name, const Array& output,
   }
   std::vector<double> values = output.reals();
   auto [low, high] = std::minmax_element(values.begin(), values.end());
-  double mean = std::accumulate(values.begin(), values.end(), 0.0) /
-                static_cast<double>(values.size());
+  double mean =
+      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
   fmt::print("  from {:.6g} to {:.6g}, mean {:.6g}\n", *low, *high, mean);
   if (!is_classes(output)) return;
   for (size_t i : largest(values, 5)) {
@@ -245,8 +244,8 @@ int run_dataset(const Options& options) {
     fail("'{}' has images of the shape {}, but the network's input is {}", options.data,
          print_shape(data.shape), print_type(type));
   }
-  long batch = type.shape[0], count = options.limit > 0 ? std::min(options.limit, data.count)
-                                                        : data.count;
+  long batch = type.shape[0],
+       count = options.limit > 0 ? std::min(options.limit, data.count) : data.count;
   count -= count % batch;
   Executor executor(graph);
   long right = 0;

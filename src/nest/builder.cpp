@@ -1,6 +1,8 @@
 // builder.cpp: nests written in C++. Interface: builder.h.
 #include "nest/builder.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 
 namespace lathe {
@@ -85,6 +87,10 @@ void StatementBuilder::maximum(size_t tensor, const std::vector<Index>& at, Expr
 
 size_t NestBuilder::tensor(std::string name, Role role, std::vector<long> shape,
                            std::vector<Pad> pad, double padding, Element element) {
+  // Here already, as bounds of empty domains do not exist.
+  if (std::any_of(shape.begin(), shape.end(), [](long extent) { return extent < 1; })) {
+    fail("tensor '{}': every dimension needs at least one element", name);
+  }
   pad.resize(shape.size());
   tensors_.push_back({std::move(name), role, element, std::move(shape), std::move(pad), padding});
   return tensors_.size() - 1;

@@ -56,8 +56,7 @@ void clip(const ExportSite& site) {
 void gelu(const ExportSite& site) {
   Element element = site.call().element(0);
   std::string x = site.input(0);
-  std::string scaled =
-      site.between("Div", {x, site.scalar("sqrt2", 1.4142135623730951, element)});
+  std::string scaled = site.between("Div", {x, site.scalar("sqrt2", 1.4142135623730951, element)});
   std::string sum =
       site.between("Add", {site.between("Erf", {scaled}), site.scalar("one", 1, element)});
   std::string product = site.between("Mul", {x, sum});
@@ -192,9 +191,9 @@ Export scan(const std::string& op, long since) {
             const Call& call = site.call();
             std::string axis =
                 site.scalar("axis", static_cast<double>(call.integer("axis")), Element::i64);
-            site.finish(op, {site.input(0), axis},
-                        {{"exclusive", call.integer("exclusive")},
-                         {"reverse", call.integer("reverse")}});
+            site.finish(
+                op, {site.input(0), axis},
+                {{"exclusive", call.integer("exclusive")}, {"reverse", call.integer("reverse")}});
           },
           since};
 }
@@ -209,8 +208,7 @@ void reshape(const ExportSite& site) {
 }
 
 void expand(const ExportSite& site) {
-  site.finish("Expand",
-              {site.input(0), site.integers("shape", site.call().integers("shape"))});
+  site.finish("Expand", {site.input(0), site.integers("shape", site.call().integers("shape"))});
 }
 
 void transpose(const ExportSite& site) {
@@ -225,14 +223,12 @@ void slice(const ExportSite& site) {
     ends.push_back(end < 0 ? std::numeric_limits<int>::min() : end);
     axes.push_back(static_cast<long>(i));
   }
-  site.finish("Slice", {site.input(0), site.integers("starts", starts),
-                        site.integers("ends", ends), site.integers("axes", axes),
-                        site.integers("steps", steps)});
+  site.finish("Slice", {site.input(0), site.integers("starts", starts), site.integers("ends", ends),
+                        site.integers("axes", axes), site.integers("steps", steps)});
 }
 
 void take(const ExportSite& site) {
-  site.finish("Gather",
-              {site.input(0), site.integers("indices", site.call().integers("indices"))},
+  site.finish("Gather", {site.input(0), site.integers("indices", site.call().integers("indices"))},
               {{"axis", site.call().integer("axis")}});
 }
 
@@ -280,12 +276,12 @@ void non_max_suppression(const ExportSite& site) {
   };
   double score = call.real("score");
   bool limits = score != -std::numeric_limits<double>::infinity();
-  site.finish("NonMaxSuppression",
-              {site.input(0), site.input(1),
-               one("per_class", static_cast<double>(call.integer("per_class")), Element::i64),
-               one("iou", call.real("iou"), Element::f32),
-               limits ? one("score", score, Element::f32) : ""},
-              {{"center_point_box", call.integer("centre")}});
+  site.finish(
+      "NonMaxSuppression",
+      {site.input(0), site.input(1),
+       one("per_class", static_cast<double>(call.integer("per_class")), Element::i64),
+       one("iou", call.real("iou"), Element::f32), limits ? one("score", score, Element::f32) : ""},
+      {{"center_point_box", call.integer("centre")}});
 }
 
 // Quantised values: ONNX wants scales of one dimension, and the axis that they lie along.
@@ -336,32 +332,56 @@ void string_normalizer(const ExportSite& site) {
 }
 
 void add_formulas(Exports& list) {
-  for (const auto& [ours, theirs] : std::map<std::string, std::string>{
-           {"abs", "Abs"},           {"acos", "Acos"},
-           {"acosh", "Acosh"},       {"add", "Add"},
-           {"asin", "Asin"},         {"asinh", "Asinh"},
-           {"atan", "Atan"},         {"atanh", "Atanh"},
-           {"ceil", "Ceil"},         {"cos", "Cos"},
-           {"cosh", "Cosh"},         {"div", "Div"},
-           {"equal", "Equal"},       {"erf", "Erf"},
-           {"exp", "Exp"},           {"floor", "Floor"},
-           {"greater", "Greater"},   {"greater_equal", "GreaterOrEqual"},
-           {"hard_swish", "HardSwish"}, {"identity", "Identity"},
-           {"is_nan", "IsNaN"},      {"less", "Less"},
-           {"less_equal", "LessOrEqual"}, {"log", "Log"},
-           {"logical_and", "And"},   {"logical_not", "Not"},
-           {"logical_or", "Or"},     {"logical_xor", "Xor"},
-           {"maximum", "Max"},       {"minimum", "Min"},
-           {"mod", "Mod"},           {"mul", "Mul"},
-           {"neg", "Neg"},           {"pow", "Pow"},
-           {"prelu", "PRelu"},       {"reciprocal", "Reciprocal"},
-           {"relu", "Relu"},         {"round", "Round"},
-           {"sigmoid", "Sigmoid"},   {"sign", "Sign"},
-           {"sin", "Sin"},           {"sinh", "Sinh"},
-           {"softplus", "Softplus"}, {"softsign", "Softsign"},
-           {"sqrt", "Sqrt"},         {"sub", "Sub"},
-           {"tan", "Tan"},           {"tanh", "Tanh"},
-           {"where", "Where"}}) {
+  for (const auto& [ours, theirs] :
+       std::map<std::string, std::string>{{"abs", "Abs"},
+                                          {"acos", "Acos"},
+                                          {"acosh", "Acosh"},
+                                          {"add", "Add"},
+                                          {"asin", "Asin"},
+                                          {"asinh", "Asinh"},
+                                          {"atan", "Atan"},
+                                          {"atanh", "Atanh"},
+                                          {"ceil", "Ceil"},
+                                          {"cos", "Cos"},
+                                          {"cosh", "Cosh"},
+                                          {"div", "Div"},
+                                          {"equal", "Equal"},
+                                          {"erf", "Erf"},
+                                          {"exp", "Exp"},
+                                          {"floor", "Floor"},
+                                          {"greater", "Greater"},
+                                          {"greater_equal", "GreaterOrEqual"},
+                                          {"hard_swish", "HardSwish"},
+                                          {"identity", "Identity"},
+                                          {"is_nan", "IsNaN"},
+                                          {"less", "Less"},
+                                          {"less_equal", "LessOrEqual"},
+                                          {"log", "Log"},
+                                          {"logical_and", "And"},
+                                          {"logical_not", "Not"},
+                                          {"logical_or", "Or"},
+                                          {"logical_xor", "Xor"},
+                                          {"maximum", "Max"},
+                                          {"minimum", "Min"},
+                                          {"mod", "Mod"},
+                                          {"mul", "Mul"},
+                                          {"neg", "Neg"},
+                                          {"pow", "Pow"},
+                                          {"prelu", "PRelu"},
+                                          {"reciprocal", "Reciprocal"},
+                                          {"relu", "Relu"},
+                                          {"round", "Round"},
+                                          {"sigmoid", "Sigmoid"},
+                                          {"sign", "Sign"},
+                                          {"sin", "Sin"},
+                                          {"sinh", "Sinh"},
+                                          {"softplus", "Softplus"},
+                                          {"softsign", "Softsign"},
+                                          {"sqrt", "Sqrt"},
+                                          {"sub", "Sub"},
+                                          {"tan", "Tan"},
+                                          {"tanh", "Tanh"},
+                                          {"where", "Where"}}) {
     list.emplace(ours, renamed(theirs));
   }
   list.emplace("bit_and", renamed("BitwiseAnd", 18));
@@ -375,7 +395,8 @@ void add_formulas(Exports& list) {
   list.emplace("celu", with_settings("Celu", {{"alpha", "alpha"}}));
   list.emplace("selu", with_settings("Selu", {{"alpha", "alpha"}, {"gamma", "gamma"}}));
   list.emplace("swish", with_settings("Swish", {{"alpha", "alpha"}}, 24));
-  list.emplace("hard_sigmoid", with_settings("HardSigmoid", {{"alpha", "alpha"}, {"beta", "beta"}}));
+  list.emplace("hard_sigmoid",
+               with_settings("HardSigmoid", {{"alpha", "alpha"}, {"beta", "beta"}}));
   list.emplace("shrink", with_settings("Shrink", {{"bias", "bias"}, {"lambda", "lambd"}}));
 }
 

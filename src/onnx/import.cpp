@@ -46,6 +46,7 @@ class Importer {
   const ImportOptions& options_;
   ImportState state_;
   std::map<std::string, long> opsets_;
+  std::set<std::string> constants_;  // initialisers that say that they are no weights
 
   static std::string domain_of(const std::string& domain) {
     return domain == "ai.onnx" ? "" : domain;
@@ -93,6 +94,7 @@ class Importer {
       Array data =
           given != options_.values.end() ? given->second : array_of(tensor, state_.folder, what);
       ValueId id = state_.graph.constant(std::move(data), tensor.name());
+      if (tensor.doc_string() == name_of(Value::Kind::constant)) constants_.insert(tensor.name());
       if (!state_.values.emplace(tensor.name(), id).second) {
         fail("{}: there are two initialisers '{}'", source_, tensor.name());
       }
@@ -237,13 +239,13 @@ class Importer {
   }
 
   /// Tells weights from other constants: numbers with a fraction that an operator computes with.
-  static Graph with_weights(Graph graph) {
+  Graph with_weights(Graph graph) const {
     for (const Node& node : graph.nodes) {
       for (size_t i = 0; i < node.inputs.size(); ++i) {
         if (node.inputs[i] == no_value) continue;
         Value& value = graph.values[node.inputs[i]];
         if (value.kind != Value::Kind::constant || !is_float(value.type.element)) continue;
-        if (value.type.shape.empty()) continue;
+        if (value.type.shape.empty() || constants_.contains(value.name)) continue;
         bool statistics = node.op == "batch_norm" && i >= 3;
         value.kind = statistics ? Value::Kind::state : Value::Kind::weight;
       }

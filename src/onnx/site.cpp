@@ -16,7 +16,7 @@ bool is_worth_folding(const std::vector<Type>& outputs, long operands) {
     if (type.dynamic) return true;
     count += count_of(type.shape);
   }
-  return count <= std::max(1L << 14, 4 * operands);
+  return count <= std::max(1024L, 4 * operands);
 }
 
 }  // namespace

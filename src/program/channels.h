@@ -22,7 +22,7 @@ struct ChannelRange {
 /// multiple (a channel that was flattened is several columns).
 struct ChannelSet {
   long channels;
-  long multiple = 1;  ///< groups that the channels are split into somewhere: they stay divisible
+  long multiple = 1;   ///< groups that the channels are split into somewhere: they stay divisible
   bool fixed = false;  ///< do they reach an input or output of the network?
   std::vector<ChannelRange> members;
 };

@@ -19,9 +19,8 @@ std::string describe_conv(const Call& call) {
   const Shape &input = call.shape(0), &weight = call.shape(1);
   long groups = call.integer("groups");
   Shape kernel(weight.begin() + 2, weight.end());
-  std::string text =
-      fmt::format("{} {} {}->{}", call.name(), print_shape(kernel), input[1],
-                  call.name() == "conv" ? weight[0] : weight[1] * groups);
+  std::string text = fmt::format("{} {} {}->{}", call.name(), print_shape(kernel), input[1],
+                                 call.name() == "conv" ? weight[0] : weight[1] * groups);
   const Shape &strides = call.integers("strides"), &dilations = call.integers("dilations");
   if (!strides.empty()) text += " /" + print_list(strides);
   if (!dilations.empty()) text += " dilation " + print_list(dilations);
@@ -92,8 +91,8 @@ std::vector<Layer> layers_of(const Graph& graph) {
     // A nest that only moves data has nothing worth counting.
     auto known = costs.find(layer.key);
     if (known == costs.end()) {
-      bool counts = is_static(call) && call.op().graph.run == nullptr &&
-                    !output.dynamic && count_of(output.shape) > 0;
+      bool counts = is_static(call) && call.op().graph.run == nullptr && !output.dynamic &&
+                    count_of(output.shape) > 0;
       known = costs.emplace(layer.key, counts ? cost(nest_of(context, call)) : Cost{}).first;
     }
     layer.cost = known->second;

@@ -7,7 +7,7 @@
 namespace lathe {
 
 struct Layer {
-  size_t node;              ///< in the graph
+  size_t node;  ///< in the graph
   std::string name, op;
   std::string description;  ///< "conv 3x3 64->128 /2"
   std::string key;          ///< nodes of the same key do the same work on other data
