@@ -119,18 +119,29 @@ void print_layers(const std::vector<Layer>& layers) {
   }
 }
 
+/// Names the weights of a set whose filters (dimension 0), or whose inputs, are its channels.
+std::string weights_of(const Graph& graph, const ChannelSet& set, bool filters) {
+  std::string names;
+  for (const ChannelRange& m : set.members) {
+    const Value& value = graph.values[m.value];
+    bool is_matrix = value.kind == Value::Kind::weight && value.type.shape.size() > 1;
+    if (!is_matrix || (m.dimension == 0) != filters) continue;
+    names += (names.empty() ? "" : " ") + value.name;
+    long extent = value.type.shape[m.dimension];
+    if (m.count < extent) names += fmt::format("[{}:{}]", m.first, m.first + m.count);
+  }
+  return names;
+}
+
 void print_channels(const Graph& graph) {
-  fmt::print("\nchannels that change together (tensor, dimension, first, count):\n");
+  fmt::print("\nchannels that change together\n");
   for (const ChannelSet& set : channel_sets(graph)) {
-    std::string members;
-    for (const ChannelRange& m : set.members) {
-      const std::string& name = graph.values[m.value].name;
-      members += fmt::format("{}{}[{}:{}+{}]", members.empty() ? "" : " ", name, m.dimension,
-                             m.first, m.count);
-    }
-    fmt::print("  {:>5} channels{}: {}\n", set.channels,
+    fmt::print("{} channels{}{}\n", set.channels,
                set.multiple > 1 ? fmt::format(", in multiples of {}", set.multiple) : "",
-               wrapped(members, 6, 30));
+               set.fixed ? ", fixed by an input or output of the network" : "");
+    std::string made = weights_of(graph, set, true), read = weights_of(graph, set, false);
+    if (!made.empty()) fmt::print("  filters of {}\n", wrapped(made, 13, 13));
+    if (!read.empty()) fmt::print("  inputs of  {}\n", wrapped(read, 13, 13));
   }
 }
 

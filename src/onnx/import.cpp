@@ -37,7 +37,7 @@ class Importer {
     add_inputs();
     for (const NodeProto* node : sorted_nodes()) translate(*node);
     add_outputs();
-    return with_weights(state_.graph.build());
+    return with_weights(recognised(state_.graph.build()));
   }
 
  private:
@@ -163,9 +163,19 @@ class Importer {
     }
     if (!wanted) {
       std::string name = dim.has_dim_param() ? "'" + dim.dim_param() + "'" : "not stated";
-      fail("{}: dimension {} is {}; bind it, as in --shape {}=...", what, i, name, info.name());
+      fail("{}: dimension {} is {}; bind it, as in --shape {}={}", what, i, name, info.name(),
+           suggested_shape(info));
     }
     return (*wanted)[static_cast<size_t>(i)];
+  }
+
+  /// Prints the shape with 1 for what is not known.
+  static std::string suggested_shape(const ValueInfoProto& info) {
+    Shape shape;
+    for (const auto& dim : info.type().tensor_type().shape().dim()) {
+      shape.push_back(dim.has_dim_value() && dim.dim_value() > 0 ? dim.dim_value() : 1);
+    }
+    return print_shape(shape);
   }
 
   /// Returns the nodes in an order in which they can run, the file's if it is one.
@@ -276,9 +286,9 @@ ModelProto parse_model(const std::string& bytes, const std::string& source) {
 const Translations& translations() {
   static const Translations all = [] {
     Translations list;
-    for (auto part :
-         {elementwise_translations, window_translations, shape_translations, reduction_translations,
-          index_translations, quantised_translations, sequence_translations}) {
+    for (auto part : {elementwise_translations, window_translations, shape_translations,
+                      reduction_translations, index_translations, quantised_translations,
+                      sequence_translations, gradient_translations}) {
       list.merge(part());
     }
     return list;

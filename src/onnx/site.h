@@ -112,8 +112,13 @@ Translations reduction_translations();
 Translations index_translations();
 Translations quantised_translations();
 Translations sequence_translations();
+Translations gradient_translations();
 
 /// Returns all of them.
 const Translations& translations();
+
+/// Returns the graph with the formulas that exporters spell out as the operators that they are:
+/// x * (1 + erf(x / sqrt(2))) / 2 is gelu(x).
+Graph recognised(const Graph& graph);
 
 }  // namespace lathe

@@ -36,6 +36,8 @@ class GraphBuilder {
   /// Gives a value another name, made unique, unless the graph's outputs and inputs need theirs.
   void rename(ValueId value, const std::string& name);
 
+  /// Returns the nodes added so far.
+  const std::vector<Node>& nodes() const { return graph_.nodes; }
   const Value& value(ValueId id) const { return graph_.values[id]; }
   const Type& type(ValueId id) const { return graph_.values[id].type; }
   const Shape& shape(ValueId id) const { return graph_.values[id].type.shape; }

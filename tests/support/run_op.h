@@ -29,10 +29,10 @@ inline long value(const std::string& text, const std::string& name, long otherwi
   return otherwise;
 }
 
-/// Returns the examples of operator "name", and "more".
+/// Returns the examples of operator "name" that are given by sizes, and "more".
 inline std::vector<std::string> cases(const std::string& name, std::vector<std::string> more) {
-  for (const Op& op : operators()) {
-    if (op.name == name) more.insert(more.begin(), op.examples.begin(), op.examples.end());
+  for (const std::string& example : find_op(name)->examples) {
+    if (example.find('[') == std::string::npos) more.push_back(example);
   }
   return more;
 }
