@@ -1,6 +1,7 @@
 // verb_network.cpp: what the verbs about a network share. Interface: verb_network.h.
 #include "cli/verb_network.h"
 
+#include <fnmatch.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -8,7 +9,9 @@
 #include <sstream>
 
 #include "base/error.h"
+#include "legality/legality.h"
 #include "ops/op.h"
+#include "program/lift.h"
 
 namespace lathe {
 namespace {
@@ -33,6 +36,64 @@ Graph load_text(const std::string& path) {
   return graph;
 }
 
+/// Puts the loop over the samples innermost: neural steps act on the outermost ones, and samples
+/// are no part of the network.
+Recipe past_samples(const Nest& nest, const Recipe& recipe) {
+  for (const Order& order : nest.order) {
+    if (order.loops.size() < 2 || order.loops.front().name != batch_loop) continue;
+    Step step{"reorder", {}};
+    for (size_t i = 1; i < order.loops.size(); ++i) step.args.emplace_back(order.loops[i].name);
+    step.args.emplace_back(std::string(batch_loop));
+    Recipe result{step};
+    result.insert(result.end(), recipe.begin(), recipe.end());
+    return result;
+  }
+  return recipe;
+}
+
+/// Applies a recipe to all layers whose name matches, and rewrites the graph: "layer3.*: group(4)".
+Graph with_recipe(Graph graph, const std::string& text) {
+  size_t colon = text.find(':');
+  if (colon == std::string::npos) {
+    fail("--apply {}: write it as --apply 'LAYERS: RECIPE', as in 'layer3.*.conv2: group(4)'",
+         text);
+  }
+  std::string pattern = text.substr(0, colon);
+  Recipe recipe = parse_recipe(text.substr(colon + 1));
+  std::vector<std::string> names;
+  for (const Node& node : graph.nodes) {
+    bool matches = fnmatch(pattern.c_str(), node.name.c_str(), 0) == 0;
+    if (matches && (node.op == "conv" || node.op == "fully_connected")) names.push_back(node.name);
+  }
+  if (names.empty()) {
+    fail("--apply {}: no convolution or fully connected layer is called '{}'", text, pattern);
+  }
+  for (const std::string& name : names) {
+    Context context;
+    size_t node = *find_node(graph, name);
+    Nest before = nest_of(context, call_of(graph, graph.nodes[node]));
+    Nest after = before;
+    try {
+      after = replay(before, past_samples(before, recipe));
+    } catch (const UserError& error) {
+      fail("layer '{}': {}", name, error.what());
+    }
+    if (after.meaning != before.meaning) graph = with_nest(graph, node, after);
+  }
+  return graph;
+}
+
+Graph load_plain(const NetworkArguments& arguments, const std::map<std::string, Array>& values) {
+  if (is_onnx_file(arguments.network)) {
+    return import_onnx(arguments.network, {parse_shapes(arguments.shapes), values});
+  }
+  if (!arguments.shapes.empty()) {
+    fail("--shape binds dimensions of an .onnx file; built-in networks take --batch and --size");
+  }
+  if (arguments.network.ends_with(".graph")) return load_text(arguments.network);
+  return load_model(arguments.network, arguments.model);
+}
+
 }  // namespace
 
 void add_network_arguments(CLI::App& app, NetworkArguments& arguments) {
@@ -41,6 +102,8 @@ void add_network_arguments(CLI::App& app, NetworkArguments& arguments) {
       ->required();
   app.add_option("--shape", arguments.shapes,
                  "shape of an input of an .onnx file: NAME=1x3x224x224");
+  app.add_option("--apply", arguments.recipes,
+                 "change layers: 'NAMES: RECIPE', as in 'layer3.*.conv2: group(4)'");
   app.add_option("--batch", arguments.model.batch, "samples at a time, of a built-in network")
       ->check(CLI::Range(1L, 1L << 20));
   app.add_option("--classes", arguments.model.classes, "classes of a built-in network")
@@ -53,14 +116,9 @@ void add_network_arguments(CLI::App& app, NetworkArguments& arguments) {
 bool is_onnx_file(const std::string& network) { return network.ends_with(".onnx"); }
 
 Graph load_network(const NetworkArguments& arguments, const std::map<std::string, Array>& values) {
-  if (is_onnx_file(arguments.network)) {
-    return import_onnx(arguments.network, {parse_shapes(arguments.shapes), values});
-  }
-  if (!arguments.shapes.empty()) {
-    fail("--shape binds dimensions of an .onnx file; built-in networks take --batch and --size");
-  }
-  if (arguments.network.ends_with(".graph")) return load_text(arguments.network);
-  return load_model(arguments.network, arguments.model);
+  Graph graph = load_plain(arguments, values);
+  for (const std::string& text : arguments.recipes) graph = with_recipe(std::move(graph), text);
+  return graph;
 }
 
 Shape parse_shape(const std::string& text) {

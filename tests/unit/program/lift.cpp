@@ -1,0 +1,167 @@
+// Layers that neural steps changed, written in standard operators: the same values as the nest's.
+#include "program/lift.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "legality/legality.h"
+#include "onnx/onnx.h"
+#include "ops/op_evaluate.h"
+#include "program/execute.h"
+
+namespace lathe::test {
+namespace {
+
+/// A layer between an input and an output, its weights drawn at random.
+Graph one_layer(const std::string& text) {
+  Call call = parse_call(text);
+  GraphBuilder g("net");
+  std::vector<ValueId> operands;
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    Initial normal{Initial::Kind::normal, 1};
+    operands.push_back(i == 0 ? g.input("x", call.type(0))
+                              : g.weight(fmt::format("w{}", i), call.shape(i), normal));
+  }
+  g.output(g.call(call.name(), operands, call.attributes(), "layer"));
+  return initialised(g.build(), 1);
+}
+
+Array random_array(const Shape& shape) {
+  Random random(7, "x");
+  std::vector<double> values(static_cast<size_t>(count_of(shape)));
+  for (double& v : values) v = random.normal();
+  return Array::of_reals(Element::f32, shape, values);
+}
+
+/// Compares the changed nest with the graph that it becomes.
+Graph expect_same(const std::string& text, const std::string& recipe) {
+  SCOPED_TRACE(text + "  " + recipe);
+  Context context;
+  Graph graph = one_layer(text);
+  const Node& node = graph.nodes.front();
+  Nest nest = replay(nest_of(context, call_of(graph, node)), parse_recipe(recipe));
+  Graph lifted = initialised(with_nest(graph, 0, nest), 2);
+  verify_types(lifted);
+
+  Array x = random_array(graph.values[graph.inputs.front()].type.shape);
+  std::vector<Array> operands{x};
+  for (size_t i = 1; i < node.inputs.size(); ++i) {
+    operands.push_back(*graph.values[node.inputs[i]].data);
+  }
+  for (const Value& value : lifted.values) {  // weights that the step added
+    if (value.name != "layer.E") continue;
+    Shape shape{value.type.shape[0], value.type.shape[1]};
+    operands.push_back(value.data->with_shape(shape));
+  }
+  Type output = graph.values[graph.outputs.front()].type;
+  std::vector<double> wanted = run_nest(nest, operands, {output}).front().reals();
+  std::vector<double> got = Executor(lifted).run({x}).front().reals();
+  EXPECT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    EXPECT_NEAR(got[i], wanted[i], 1e-4 * std::max(1.0, std::abs(wanted[i]))) << "element " << i;
+  }
+  Graph again = parse_onnx(export_onnx(lifted), "exported", ".");
+  EXPECT_EQ(structural_hash(again), structural_hash(lifted));
+  EXPECT_EQ(Executor(again).run({x}).front().reals(), got);
+  return lifted;
+}
+
+bool has_node(const Graph& graph, const std::string& op) {
+  return std::any_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return node.op == op; });
+}
+
+constexpr const char* plain = "conv(f32[1x8x6x6], f32[8x8x3x3], pads=[1, 1, 1, 1])";
+constexpr const char* with_bias =
+    "conv(f32[1x8x7x6], f32[12x8x3x3], f32[12], pads=[1, 0, 2, 1], strides=[2, 1])";
+
+TEST(Lift, GroupsAreAConvolutionInGroups) {
+  Graph graph = expect_same(plain, "group(4)");
+  ASSERT_EQ(graph.nodes.size(), 1u);
+  EXPECT_EQ(weight_count(graph), 8 * 2 * 9);
+  EXPECT_EQ(call_of(graph, graph.nodes.front()).integer("groups"), 4);
+  expect_same(with_bias, "group(2)");
+  expect_same(plain, "group(8)");
+}
+
+TEST(Lift, InputBottlenecksReadFewerChannels) {
+  Graph graph = expect_same(plain, "interchange(co, ci) -> bottleneck(2)");
+  EXPECT_EQ(weight_count(graph), 8 * 4 * 9);
+  expect_same(with_bias, "interchange(co, ci) -> bottleneck(4)");
+}
+
+TEST(Lift, RepeatedChannelsAreTaken) {
+  Graph graph = expect_same(plain, "bottleneck(2, repeat)");
+  EXPECT_TRUE(has_node(graph, "take"));
+  EXPECT_EQ(graph.nodes.size(), 2u);
+}
+
+TEST(Lift, SpatialBottlenecksAreStrided) {
+  Graph rows = expect_same(plain, "reorder(oh, ow, co, ci) -> bottleneck(2, repeat)");
+  EXPECT_EQ(rows.nodes.size(), 2u);
+  expect_same(plain,
+              "reorder(oh, ow, co, ci) -> bottleneck(2, repeat) -> interchange(oh, ow) -> "
+              "bottleneck(3, repeat)");
+}
+
+TEST(Lift, ExpandIsAConvolutionOfOneElement) {
+  Graph graph = expect_same(plain, "bottleneck(2, expand)");
+  EXPECT_EQ(graph.nodes.size(), 2u);
+  EXPECT_EQ(weight_count(graph), 4 * 8 * 9 + 8 * 4);
+}
+
+TEST(Lift, HalvesGroupedDifferentlyAreConcatenated) {
+  Graph graph =
+      expect_same(plain, "split_range(co, 1/2) -> group(2) -> interchange(co.0, co.1) -> group(4)");
+  EXPECT_TRUE(has_node(graph, "concat"));
+  expect_same(with_bias, "split_range(co, 1/3) -> group(2)");
+}
+
+TEST(Lift, StripesReadTheirOwnChannels) {
+  Graph graph = expect_same(plain, "reorder(oh, ci, co, ow) -> group(2)");
+  EXPECT_TRUE(has_node(graph, "concat"));
+  EXPECT_TRUE(has_node(graph, "slice"));
+  expect_same("conv(f32[1x8x8x4], f32[4x8x3x3], f32[4], pads=[1, 1, 1, 1])",
+              "reorder(ow, ci, co, oh) -> group(4)");
+}
+
+TEST(Lift, StepsCompose) {
+  expect_same(plain, "group(2) -> interchange(g, ci) -> bottleneck(2)");
+  expect_same("conv(f32[1x16x5x5], f32[16x16x1x1])", "group(4) -> reorder(co, ci, g) -> group(2)");
+}
+
+TEST(Lift, Batches) {
+  expect_same("conv(f32[3x4x5x5], f32[6x4x3x3], f32[6])",
+              "reorder(co, ci, oh, ow, kh, kw, n) -> group(2)");
+}
+
+TEST(Lift, OtherRanks) {
+  expect_same("fully_connected(f32[1x8], f32[6x8], f32[6])", "group(2)");
+  expect_same("fully_connected(f32[1x8], f32[6x8])", "interchange(co, ci) -> bottleneck(2)");
+  expect_same("conv(f32[1x6x9], f32[4x6x3], pads=[1, 1])", "group(2)");
+  expect_same("conv(f32[1x4x3x4x5], f32[4x4x2x2x2], f32[4])", "group(4)");
+}
+
+TEST(Lift, ProgramStepsChangeNothing) {
+  Graph graph = expect_same(plain, "split(co, 4) -> interchange(co.i, ci) -> vectorize(ow)");
+  EXPECT_EQ(structural_hash(graph), structural_hash(one_layer(plain)));
+}
+
+TEST(Lift, SaysThatConsumersReadTheOldShape) {
+  Context context;
+  Graph graph = one_layer(plain);
+  Nest nest =
+      replay(nest_of(context, call_of(graph, graph.nodes.front())), parse_recipe("bottleneck(2)"));
+  try {
+    with_nest(graph, 0, nest);
+    FAIL() << "accepted";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("would have the shape 1x4x6x6 instead of 1x8x6x6"),
+              std::string::npos)
+        << error.what();
+  }
+}
+
+}  // namespace
+}  // namespace lathe::test
