@@ -54,11 +54,13 @@ std::vector<ConformanceResult> run_all(const std::vector<ConformanceTest>& tests
   return results;
 }
 
+void print_row(const std::string& name, const Counts& counts) {
+  fmt::print("{:<44}{:>9}{:>9}{:>15}\n", name, counts.passed, counts.failed, counts.unsupported);
+}
+
 void print_table(const std::string& title, const std::map<std::string, Counts>& rows) {
   fmt::print("{:<44}{:>9}{:>9}{:>15}\n", title, "passed", "failed", "not supported");
-  for (const auto& [name, counts] : rows) {
-    fmt::print("{:<44}{:>9}{:>9}{:>15}\n", name, counts.passed, counts.failed, counts.unsupported);
-  }
+  for (const auto& [name, counts] : rows) print_row(name, counts);
 }
 
 void print_text(const std::vector<ConformanceTest>& tests,
@@ -73,7 +75,7 @@ void print_text(const std::vector<ConformanceTest>& tests,
   fmt::print("\n");
   auto all = kinds.extract("~ all");
   print_table("tests", kinds);
-  print_table("", {{"all", all.mapped()}});
+  print_row("all", all.mapped());
   for (size_t i = 0; i < tests.size(); ++i) {
     if (results[i].status != Status::failed) continue;
     fmt::print("\nfailed: {}/{}\n  {}\n", tests[i].kind, tests[i].name, results[i].reason);
@@ -93,10 +95,18 @@ void print_json(const std::vector<ConformanceTest>& tests,
   fmt::print("{}\n", json.dump(2));
 }
 
+std::regex parse_pattern(const std::string& text) {
+  try {
+    return std::regex(text);
+  } catch (const std::regex_error& error) {
+    fail("--only {}: that is no regular expression: {}", text, error.what());
+  }
+}
+
 int run(const Options& options) {
   std::vector<ConformanceTest> tests = find_conformance_tests(options.folder);
   if (!options.only.empty()) {
-    std::regex pattern(options.only);
+    std::regex pattern = parse_pattern(options.only);
     std::erase_if(tests, [&](const ConformanceTest& test) {
       return !std::regex_search(test.kind + "/" + test.name, pattern);
     });

@@ -11,9 +11,11 @@ void print_overview() {
   fmt::print(
       "Lathe: a neural-network compiler that is allowed to change the network\n\n"
       "usage: lathe VERB ...\n\n");
-  for (const Verb& verb : all()) fmt::print("  {:<10}{}\n", verb.name, verb.summary);
+  for (const Verb& verb : all()) fmt::print("  {:<13}{}\n", verb.name, verb.summary);
   fmt::print(
-      "\nA NEST is an operator, conv(co=64, ci=64, oh=56, ow=56, k=3, pad=1), or a\n"
+      "\nA NETWORK is a built-in one, resnet34 ('lathe list models' shows them), an .onnx\n"
+      "file, or a .graph file.\n\n"
+      "A NEST is an operator, conv(co=64, ci=64, oh=56, ow=56, k=3, pad=1), or a\n"
       ".nest file; 'lathe list ops' shows the operators. A RECIPE is a sequence of\n"
       "steps, 'split(co, 16) -> vectorize(co.i)'; 'lathe list transforms' shows them.\n"
       "A step on loop x acts on every statement in a loop of that name; s:x means\n"

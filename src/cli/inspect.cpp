@@ -43,29 +43,26 @@ std::vector<Workload> workloads(const std::vector<Layer>& layers) {
   return result;
 }
 
+/// Cuts the middle out of a text that is too long: its ends tell more.
 std::string shortened(const std::string& text, size_t width) {
   if (text.size() <= width) return text;
-  return text.substr(0, width - 2) + "..";
+  size_t end = (width - 2) * 2 / 3;
+  return text.substr(0, width - 2 - end) + ".." + text.substr(text.size() - end);
 }
 
-/// Names the first and the last, what they have in common once: layer1.{0.conv1 .. 2.conv2}.
-std::string names_of(const Workload& w) {
+/// Names the first and the last; where that is too long, what they begin with only once.
+std::string names_of(const Workload& w, size_t width) {
   const std::string &first = w.first->name, &last = w.last->name;
-  if (w.times == 1) return first;
-  auto is_joint = [](char c) { return c == '.' || c == '/'; };
-  size_t most = std::min(first.size(), last.size()), prefix = 0, suffix = 0;
-  for (size_t i = 0; i < most && first[i] == last[i]; ++i) {
-    if (is_joint(first[i])) prefix = i + 1;
+  if (w.times == 1) return shortened(first, width);
+  std::string full = fmt::format("{} .. {}", first, last);
+  size_t prefix = 0;
+  for (size_t i = 0; i < std::min(first.size(), last.size()) && first[i] == last[i]; ++i) {
+    if (first[i] == '.' || first[i] == '/') prefix = i + 1;
   }
-  for (size_t i = 1; i + prefix <= most && first[first.size() - i] == last[last.size() - i]; ++i) {
-    if (is_joint(first[first.size() - i])) suffix = i;
-  }
-  auto middle = [&](const std::string& name) {
-    return name.substr(prefix, name.size() - prefix - suffix);
-  };
-  if (prefix + suffix == 0) return fmt::format("{} .. {}", first, last);
-  return fmt::format("{}{{{} .. {}}}{}", first.substr(0, prefix), middle(first), middle(last),
-                     first.substr(first.size() - suffix));
+  if (full.size() <= width || prefix == 0) return shortened(full, width);
+  return shortened(fmt::format("{}{{{} .. {}}}", first.substr(0, prefix), first.substr(prefix),
+                               last.substr(prefix)),
+                   width);
 }
 
 void print_heading(const Graph& graph, const std::vector<Layer>& layers) {
@@ -92,7 +89,7 @@ void print_workloads(const std::vector<Layer>& layers) {
     fmt::print("{:<36}{:>13}{:>6}{:>9}{:>6.1f}%{:>9}\n", shortened(w.first->description, 35),
                print_shape(w.first->inner_output), w.times, print_short(w.macs), share,
                print_short(w.weights));
-    fmt::print("  {}\n", shortened(names_of(w), 78));
+    fmt::print("  {}\n", names_of(w, 78));
   }
 }
 
@@ -110,12 +107,15 @@ void print_others(const std::vector<Layer>& layers) {
 }
 
 void print_layers(const std::vector<Layer>& layers) {
-  fmt::print("\n{:<30}{:<24}{:>12}{:>7}{:>7}\n", "node", "operator", "output", "MACs", "weights");
+  fmt::print("\n{:<28} {:<22} {:>11} {:>7} {:>7}\n", "node", "operator", "output", "MACs",
+             "weights");
   for (const Layer& layer : layers) {
-    fmt::print("{:<30}{:<24}{:>12}{:>7}{:>7}\n", shortened(layer.name, 29),
-               shortened(layer.description, 23), print_shape(layer.inner_output),
-               layer.cost.macs > 0 ? print_short(layer.cost.macs) : "",
-               layer.weights > 0 ? print_short(layer.weights) : "");
+    std::string line =
+        fmt::format("{:<28} {:<22} {:>11} {:>7} {:>7}", shortened(layer.name, 28),
+                    shortened(layer.description, 22), print_shape(layer.inner_output),
+                    layer.cost.macs > 0 ? print_short(layer.cost.macs) : "",
+                    layer.weights > 0 ? print_short(layer.weights) : "");
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   }
 }
 
@@ -191,7 +191,10 @@ void print_json(const Graph& graph, const std::vector<Layer>& layers) {
                          {"first", m.first},
                          {"count", m.count}});
     }
-    sets.push_back({{"channels", set.channels}, {"multiple", set.multiple}, {"members", members}});
+    sets.push_back({{"channels", set.channels},
+                    {"multiple", set.multiple},
+                    {"fixed", set.fixed},
+                    {"members", members}});
   }
   nlohmann::json json{{"name", graph.name},
                       {"hash", fmt::format("{:016x}", structural_hash(graph))},

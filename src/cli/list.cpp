@@ -21,6 +21,27 @@ std::vector<Row> transform_rows() {
   return rows;
 }
 
+/// Prints what an operator takes in a graph: operands, those that may be left out in brackets, and
+/// attributes.
+std::string operands_of(const Op& op) {
+  std::string text;
+  auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
+  constexpr size_t most_named = 6;
+  for (size_t i = 0; i < std::min(op.graph.most, most_named); ++i) {
+    std::string name = fmt::format("x{}", i);
+    if (op.graph.most == any_number && i >= op.graph.least) {
+      add("...");
+      break;
+    }
+    add(i < op.graph.least ? name : "[" + name + "]");
+  }
+  for (const Setting& s : op.graph.settings) {
+    bool required = s.need == Setting::Need::required;
+    add(required ? s.name : s.name + "=" + print_attribute(s.otherwise));
+  }
+  return text;
+}
+
 std::vector<Row> op_rows() {
   std::vector<Row> rows;
   for (const Op& op : operators()) {
@@ -29,6 +50,7 @@ std::vector<Row> op_rows() {
       params += params.empty() ? "" : ", ";
       params += p.otherwise ? fmt::format("{}={}", p.name, *p.otherwise) : p.name;
     }
+    if (op.nest == nullptr) params = operands_of(op);
     rows.push_back({fmt::format("{}({})", op.name, params), "", op.summary});
   }
   return rows;

@@ -135,8 +135,8 @@ std::vector<Array> gather_inputs(const Graph& graph, const Options& options,
     if (auto found = known.find(value.name); found != known.end()) {
       inputs.push_back(found->second);
     } else if (given == list.end()) {
-      fail("input '{}' ({}) is missing; give --input {}=FILE.npy or --input random:1", value.name,
-           print_type(value.type), value.name);
+      fail("input '{}' ({}) is missing; give --input {}=FILE.npy or --input {}=random:1",
+           value.name, print_type(value.type), value.name, value.name);
     } else if (auto seed = random_seed(given->what)) {
       inputs.push_back(random_array(value.type, *seed, value.name));
     } else if (is_image(given->what)) {
@@ -188,7 +188,8 @@ void print_output(const std::string& name, const Array& output,
   fmt::print("  from {:.6g} to {:.6g}, mean {:.6g}\n", *low, *high, mean);
   if (!is_classes(output)) return;
   for (size_t i : largest(values, 5)) {
-    fmt::print("  {:>6}  {:>12.6g}  {}\n", i, values[i], i < labels.size() ? labels[i] : "");
+    fmt::print("  {:>6}  {:>12.6g}{}\n", i, values[i],
+               i < labels.size() ? "  " + labels[i] : std::string());
   }
 }
 

@@ -84,6 +84,13 @@ Graph with_recipe(Graph graph, const std::string& text) {
 }
 
 Graph load_plain(const NetworkArguments& arguments, const std::map<std::string, Array>& values) {
+  bool is_file = is_onnx_file(arguments.network) || arguments.network.ends_with(".graph");
+  const ModelOptions& model = arguments.model;
+  if (is_file && (model.batch != 1 || model.classes || model.size)) {
+    fail(
+        "--batch, --classes and --size are for built-in networks; bind the shapes of an .onnx file "
+        "with --shape");
+  }
   if (is_onnx_file(arguments.network)) {
     return import_onnx(arguments.network, {parse_shapes(arguments.shapes), values});
   }

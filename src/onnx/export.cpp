@@ -37,7 +37,10 @@ long needed_opset(const Graph& graph) {
 void add_given(const Graph& graph, onnx::GraphProto& out) {
   for (const Value& value : graph.values) {
     if (value.kind == Value::Kind::computed || value.kind == Value::Kind::input) continue;
-    if (!value.data) fail("'{}' has no data; initialise the weights first", value.name);
+    if (!value.data) {
+      fail("weight '{}' has no data and no way to begin; give it one, as in \"= normal(0.1)\"",
+           value.name);
+    }
     *out.add_initializer() = tensor_of(*value.data, value.name);
     // Readers do not look at this; Lathe tells weights from constants by it.
     out.mutable_initializer()->rbegin()->set_doc_string(name_of(value.kind));

@@ -17,8 +17,6 @@ using onnx::ModelProto;
 using onnx::NodeProto;
 using onnx::ValueInfoProto;
 
-constexpr long oldest_opset = 6;
-
 class Importer {
  public:
   Importer(const ModelProto& model, const std::string& source, const std::string& folder,
@@ -72,8 +70,7 @@ class Importer {
       std::string domain = domain_of(node.domain());
       auto opset = opsets_.find(domain);
       if (is_known(node) && opset != opsets_.end()) continue;
-      std::string name =
-          node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+      std::string name = name_of_node(node);
       missing +=
           fmt::format("\n  {} (domain {}, operator set {}), node '{}'", node.op_type(),
                       domain.empty() ? "ai.onnx" : domain,
@@ -210,7 +207,7 @@ class Importer {
     for (const NodeProto& other : model_.graph().node()) {
       computed.insert(other.output().begin(), other.output().end());
     }
-    std::string name = node.name().empty() && node.output_size() > 0 ? node.output(0) : node.name();
+    std::string name = name_of_node(node);
     for (const std::string& input : node.input()) {
       if (input.empty() || made.contains(input)) continue;
       if (!computed.contains(input)) {
@@ -317,8 +314,11 @@ OnnxSummary summarise_onnx(const std::string& path) {
   }
   OnnxSummary summary;
   for (const auto& input : model.graph().input()) {
-    summary.inputs.push_back(
-        {input.name(), defaults.contains(input.name()), input.type().has_tensor_type()});
+    std::optional<Element> element;
+    if (input.type().has_tensor_type() && input.type().tensor_type().elem_type() != 0) {
+      element = find_element(input.type().tensor_type().elem_type());
+    }
+    summary.inputs.push_back({input.name(), defaults.contains(input.name()), element});
   }
   summary.operators.assign(operators.begin(), operators.end());
   return summary;

@@ -34,8 +34,8 @@ Graph parse_onnx(const std::string& bytes, const std::string& source, const std:
 struct OnnxSummary {
   struct Input {
     std::string name;
-    bool has_default;  ///< an initialiser has its name
-    bool is_tensor;
+    bool has_default;                ///< an initialiser has its name
+    std::optional<Element> element;  ///< of a tensor whose type Lathe has
   };
   std::vector<Input> inputs;
   std::vector<std::string> operators;  ///< each once, sorted; "domain:Name" outside of ONNX's own

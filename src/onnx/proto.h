@@ -27,6 +27,7 @@ onnx::TensorProto tensor_of(const Array& array, const std::string& name);
 
 /// Converts between element types and those of ONNX; fails with Unsupported where there is none.
 Element element_of_onnx(int type, const std::string& what);
+std::optional<Element> find_element(int type);
 int onnx_of_element(Element element);
 
 }  // namespace lathe

@@ -2,6 +2,7 @@
 #include "onnx/site.h"
 
 #include <algorithm>
+#include <charconv>
 
 namespace lathe {
 namespace {
@@ -21,10 +22,16 @@ bool is_worth_folding(const std::vector<Type>& outputs, long operands) {
 
 }  // namespace
 
+std::string name_of_node(const onnx::NodeProto& node) {
+  if (!node.name().empty()) return node.name();
+  for (const std::string& output : node.output()) {
+    if (!output.empty()) return output;
+  }
+  return "";
+}
+
 std::string Site::where() const {
-  std::string name = node_.name();
-  if (name.empty() && node_.output_size() > 0) name = node_.output(0);
-  return fmt::format("node '{}' ({})", name, node_.op_type());
+  return fmt::format("node '{}' ({})", name_of_node(node_), node_.op_type());
 }
 
 const AttributeProto* Site::find(const std::string& name) const {
@@ -50,7 +57,12 @@ long Site::integer(const std::string& name, long otherwise) const {
 
 double Site::real(const std::string& name, double otherwise) const {
   const AttributeProto* found = find(name, AttributeProto::FLOAT);
-  return found != nullptr ? static_cast<double>(found->f()) : otherwise;
+  if (found == nullptr) return otherwise;
+  // 1e-5 is meant, not the f32 nearest to it.
+  std::string shortest = fmt::format("{}", found->f());
+  double value = 0;
+  auto [end, error] = std::from_chars(shortest.data(), shortest.data() + shortest.size(), value);
+  return error == std::errc() ? value : static_cast<double>(found->f());
 }
 
 std::string Site::text(const std::string& name, const std::string& otherwise) const {

@@ -25,6 +25,9 @@ struct ImportState {
   std::unordered_map<ValueId, Array> known;  ///< of inputs whose value was given
 };
 
+/// Names a node; one without a name of its own by what it makes.
+std::string name_of_node(const onnx::NodeProto& node);
+
 class Site {
  public:
   Site(ImportState& state, const onnx::NodeProto& node, long opset)

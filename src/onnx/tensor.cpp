@@ -136,10 +136,15 @@ Array typed(const TensorProto& tensor, Element element, const Shape& shape,
 
 }  // namespace
 
-Element element_of_onnx(int type, const std::string& what) {
+std::optional<Element> find_element(int type) {
   for (const auto& [number, element] : types) {
     if (number == type) return element;
   }
+  return std::nullopt;
+}
+
+Element element_of_onnx(int type, const std::string& what) {
+  if (auto found = find_element(type)) return *found;
   throw Unsupported(
       fmt::format("{}: elements of type {} are not supported", what, onnx_name(type)));
 }

@@ -118,7 +118,7 @@ Nest nest_of(isl::ctx ctx, const Call& call) {
 Call call_of(const Graph& graph, const Node& node) {
   const Op* op = find_op(node.op);
   if (op == nullptr || op->graph.infer == nullptr) {
-    fail("node '{}': no operator '{}' can be in a graph", node.name, node.op);
+    fail("no operator '{}' can be in a graph; 'lathe list ops' shows those that can", node.op);
   }
   std::vector<std::optional<Operand>> operands;
   for (ValueId id : node.inputs) {
@@ -136,7 +136,12 @@ Call call_of(const Graph& graph, const Node& node) {
 void verify_types(const Graph& graph) {
   verify(graph);
   for (const Node& node : graph.nodes) {
-    std::vector<Type> types = infer(call_of(graph, node));
+    std::vector<Type> types;
+    try {
+      types = infer(call_of(graph, node));
+    } catch (const UserError& error) {
+      fail("graph '{}': node '{}': {}", graph.name, node.name, error.what());
+    }
     if (types.size() < node.outputs.size()) {
       fail("node '{}': {} has {} outputs, not {}", node.name, node.op, types.size(),
            node.outputs.size());

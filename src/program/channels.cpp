@@ -5,13 +5,14 @@
 // coupled:
 //
 //   each i meets one j           i and j are the same channel, if the i of one j are neighbours (a
-//                                flattened channel); otherwise their number must stay (groups)
+//                                flattened channel); if not, a weight's j counts inside groups of i
 //   equal blocks of i meet equal blocks of j     groups: both stay divisible by their number
 //   anything else                they are independent (a dense layer, a window)
 #include "program/channels.h"
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "nest/nest.h"
 #include "ops/op.h"
@@ -25,6 +26,7 @@ struct Tie {
   size_t first_tensor, first_dim, second_tensor, second_dim;
   std::vector<std::pair<long, long>> same;  ///< pairs of indices that are one channel
   long multiple = 1;                        ///< both sides stay divisible by this
+  bool counts_inside = false;               ///< do the indices of one side count inside groups?
 };
 
 /// An index of an access: a function of the statement's coordinates, less the padding.
@@ -136,7 +138,7 @@ std::optional<Tie> tie_of(const Function& a, const Function& b, const Meeting& m
     if (are_neighbours(many)) {
       tie.same = m.pairs;
     } else {
-      for (const auto& p : many) tie.multiple = std::max(tie.multiple, p.count);
+      tie.counts_inside = true;
     }
     return tie;
   }
@@ -217,6 +219,7 @@ class Finder {
   std::vector<Dimension> dimensions_;
   std::vector<std::vector<size_t>> of_value_;  // the dimensions of each value
   std::map<std::string, std::pair<std::vector<Tie>, std::vector<Tensor>>> known_;
+  std::set<std::pair<size_t, size_t>> inside_;  // dimensions: of all channels, inside a group
 
   std::vector<size_t> add(const Shape& shape) {
     std::vector<size_t> ids;
@@ -284,6 +287,11 @@ class Finder {
       for (const auto& [i, j] : t.same) {
         elements_.unite(a.first + static_cast<size_t>(i), b.first + static_cast<size_t>(j));
       }
+      if (t.counts_inside) {
+        size_t first = dims[t.first_tensor][t.first_dim],
+               second = dims[t.second_tensor][t.second_dim];
+        inside_.insert(a.extent > b.extent ? std::pair(first, second) : std::pair(second, first));
+      }
       a.multiple = std::lcm(a.multiple, std::gcd(t.multiple, a.extent));
       b.multiple = std::lcm(b.multiple, std::gcd(t.multiple, b.extent));
     }
@@ -333,16 +341,33 @@ class Finder {
       }
     }
     std::erase_if(result, [&](const ChannelSet& set) { return !is_of_weights(set); });
+    for (ChannelSet& set : result) add_inside(set);
     return result;
   }
 
-  /// Does the set have a part in weights and in what is computed?
+  /// Adds the weights whose inputs are the set's channels, counted inside groups.
+  void add_inside(ChannelSet& set) const {
+    std::vector<ChannelRange> members = set.members;
+    for (ValueId id = 0; id < graph_.values.size(); ++id) {
+      if (graph_.values[id].kind != Value::Kind::weight) continue;
+      for (size_t d = 0; d < of_value_[id].size(); ++d) {
+        bool inside = std::any_of(members.begin(), members.end(), [&](const ChannelRange& m) {
+          return inside_.contains({of_value_[m.value][m.dimension], of_value_[id][d]});
+        });
+        long extent = graph_.values[id].type.shape[d];
+        if (inside) set.members.push_back({id, d, 0, extent});
+      }
+    }
+  }
+
+  /// Does the set have a part in weights and in what flows through the network?
   bool is_of_weights(const ChannelSet& set) const {
     bool weights = false, computed = false;
     for (const ChannelRange& m : set.members) {
       const Value& value = graph_.values[m.value];
       weights = weights || (value.kind == Value::Kind::weight && value.type.shape.size() > 1);
-      computed = computed || value.kind == Value::Kind::computed;
+      computed =
+          computed || value.kind == Value::Kind::computed || value.kind == Value::Kind::input;
     }
     return weights && computed;
   }

@@ -18,8 +18,9 @@ struct ChannelRange {
   long first, count;
 };
 
-/// Channels that change together. Every member has a part for each channel: as many elements, or a
-/// multiple (a channel that was flattened is several columns).
+/// Channels that change together. Every member has a part for each channel: as many elements, a
+/// multiple (a channel that was flattened is several columns), or a fraction (the weights of a
+/// convolution in groups count the inputs of one group).
 struct ChannelSet {
   long channels;
   long multiple = 1;   ///< groups that the channels are split into somewhere: they stay divisible

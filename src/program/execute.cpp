@@ -106,7 +106,10 @@ Executor::Executor(const Graph& graph) {
   for (const Value& value : graph.values) {
     bool given = value.kind == Value::Kind::weight || value.kind == Value::Kind::state;
     if (given && !value.data) {
-      fail("graph '{}': '{}' has no data; initialise the weights first", graph.name, value.name);
+      fail(
+          "graph '{}': weight '{}' has no data and no way to begin; text keeps none: give it one, "
+          "as in \"= normal(0.1)\", or use an .onnx file",
+          graph.name, value.name);
     }
   }
   state_ = std::make_unique<State>(graph);

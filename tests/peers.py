@@ -1,0 +1,98 @@
+#!/usr/bin/python3
+"""Compares exported networks with ONNX's checker and with ONNX Runtime.
+
+Usage: tests/peers.py LATHE NETWORK...
+Each network is exported with seeded weights, checked by ONNX's own checker, and run by Lathe and by
+ONNX Runtime on the same random input: outputs agree within 1e-4 of the largest. Exit status 77
+(skipped) where ONNX is missing; where only ONNX Runtime is, no outputs are compared, and it is said.
+"""
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+SKIPPED = 77
+
+
+def skip(reason):
+    print("skipped:", reason)
+    sys.exit(SKIPPED)
+
+
+try:
+    import numpy as np
+    import onnx
+except ImportError as error:
+    skip(f"{error.name} is not installed (Debian: python3-onnx)")
+
+try:
+    import onnxruntime
+except ImportError:
+    onnxruntime = None
+
+
+def random_inputs(model, seed):
+    """Draws an input of the right shape and type for each of the model's."""
+    random = np.random.default_rng(seed)
+    inputs = {}
+    given = {tensor.name for tensor in model.graph.initializer}
+    for value in model.graph.input:
+        if value.name in given:
+            continue
+        tensor = value.type.tensor_type
+        shape = [d.dim_value for d in tensor.shape.dim]
+        if tensor.elem_type == onnx.TensorProto.INT64:
+            inputs[value.name] = random.integers(0, 2, shape)
+        else:
+            inputs[value.name] = random.standard_normal(shape).astype(np.float32)
+    return inputs
+
+
+def run_lathe(lathe, path, inputs, names, folder):
+    command = [lathe, "run", str(path)]
+    for name, array in inputs.items():
+        np.save(folder / "in.npy", array)
+        file = folder / f"{len(command)}.npy"
+        (folder / "in.npy").rename(file)
+        command += ["--input", f"{name}={file}"]
+    files = [folder / f"out{i}.npy" for i in range(len(names))]
+    for name, file in zip(names, files):
+        command += ["--output", f"{name}={file}"]
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return [np.load(file) for file in files]
+
+
+def run_peer(path, inputs):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    session = onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    return session.run(None, inputs)
+
+
+def compare(lathe, network, folder):
+    path = folder / "network.onnx"
+    subprocess.run([lathe, "export", network, "-o", str(path), "--seed", "1"], check=True)
+    onnx.checker.check_model(str(path), full_check=True)
+    model = onnx.load(str(path))
+    if onnxruntime is None:
+        return "accepted by the checker"
+    inputs = random_inputs(model, 7)
+    names = [value.name for value in model.graph.output]
+    worst = 0
+    for got, wanted in zip(run_lathe(lathe, path, inputs, names, folder), run_peer(path, inputs)):
+        assert got.shape == wanted.shape, f"{got.shape} is not {wanted.shape}"
+        worst = max(worst, float(np.abs(got - wanted).max() / np.abs(wanted).max()))
+    assert worst < 1e-4, f"outputs differ by {worst:.2g} of the largest"
+    return f"accepted by the checker; outputs differ by {worst:.1e} of the largest"
+
+
+def main():
+    lathe, networks = sys.argv[1], sys.argv[2:]
+    for network in networks:
+        with tempfile.TemporaryDirectory() as folder:
+            print(f"{network}: {compare(lathe, network, Path(folder))}", flush=True)
+    if onnxruntime is None:
+        print("no outputs were compared: onnxruntime is not installed (PyPI)")
+
+
+main()
