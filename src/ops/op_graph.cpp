@@ -60,8 +60,10 @@ std::vector<ValueId> GraphBuilder::call_all(std::string_view op, const std::vect
 }
 
 void GraphBuilder::rename(ValueId value, const std::string& name) {
-  if (graph_.values[value].name == name) return;
-  graph_.values[value].name = unique(name);
+  std::string& old = graph_.values[value].name;
+  if (old == name) return;
+  names_.erase(old);
+  old = unique(name);
 }
 
 Graph GraphBuilder::build() const {

@@ -66,7 +66,12 @@ class Lift {
   Graph run() {
     std::vector<ValueId> renamed(graph_.values.size(), no_value);
     renamed_ = &renamed;
-    for (size_t id = 0; id < graph_.values.size(); ++id) add_given(id);
+    // The layer's own weights are added when their elements are chosen.
+    std::vector<std::vector<size_t>> users = consumers(graph_);
+    for (size_t id = 0; id < graph_.values.size(); ++id) {
+      bool own = graph_.values[id].kind != Value::Kind::input && users[id] == std::vector{index_};
+      if (!own) add_given(id);
+    }
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       if (n == index_) {
         lift();
@@ -88,7 +93,7 @@ class Lift {
   std::vector<ValueId> operand_of_;            // of each tensor, the value; none: made here
   std::vector<std::vector<Piece>> pieces_;     // of each tensor, what was made so far
   std::vector<std::optional<size_t>> biases_;  // of each tensor, the weight it begins with
-  size_t made_ = 0;
+  ValueId first_ = no_value;  // what the first convolution makes: it is named like the layer
 
   [[noreturn]] void refuse(const std::string& why) const {
     fail("layer '{}': {}; it has no form in standard operators", node_.name, why);
@@ -137,6 +142,7 @@ class Lift {
             node_.name, print_shape(out_.shape(result)), print_shape(old.type.shape));
       }
       (*renamed_)[node_.outputs.front()] = result;
+      if (first_ != no_value && first_ != result) out_.rename(first_, old.name + ".part");
       out_.rename(result, old.name);
     }
   }
@@ -156,11 +162,6 @@ class Lift {
       // Weights that a step added come after the operator's own.
       if (next < operands.size()) operand_of_[t] = operands[next++];
     }
-  }
-
-  /// Names what is made: the layer's name for the first, then with a number.
-  std::string fresh(const std::string& of) {
-    return made_++ == 0 ? of : fmt::format("{}.{}", of, made_ - 1);
   }
 
   void add_statement(const Statement& s) {
@@ -410,8 +411,9 @@ class Lift {
     value = taken(value, 1, channels);
     Shape starts(out_.shape(value).size(), 0), sizes = out_.shape(value);
     for (size_t d = 0; d < slides.size(); ++d) {
-      long first = std::max(0L, slides[d].first);
-      sizes[d + 2] = std::min(sizes[d + 2], slides[d].end) - first;
+      long first = std::max(0L, slides[d].first), spare = sizes[d + 2] - slides[d].end;
+      // Rows behind the last window do not matter if there is no room for another one.
+      sizes[d + 2] -= first + (spare >= slides[d].stride ? spare : 0);
       starts[d + 2] = first;
     }
     if (sizes == out_.shape(value)) return value;
@@ -470,7 +472,10 @@ class Lift {
         id == no_value ? node_.name + "." + nest_.tensors()[tensor].name : graph_.values[id].name;
     bool all = id != no_value && shape == graph_.values[id].type.shape &&
                offsets == counted(count_of(shape));
-    if (all) return (*renamed_)[id];
+    if (all) {
+      if ((*renamed_)[id] == no_value) add_given(id);
+      return (*renamed_)[id];
+    }
     if (id == no_value || !graph_.values[id].data) {
       return out_.weight(name, shape, he_fan_out(shape, groups));
     }
@@ -490,6 +495,13 @@ class Lift {
     return groups > 1 && slides.empty();
   }
 
+  /// Adds a convolution or a fully connected layer: the first is named like the layer it replaces.
+  ValueId layer(const char* op, const std::vector<ValueId>& inputs, const Attributes& attributes) {
+    ValueId result = out_.call(op, inputs, attributes, node_.name);
+    if (first_ == no_value) first_ = result;
+    return result;
+  }
+
   ValueId convolved(ValueId source, ValueId weight, ValueId bias, long groups,
                     const std::vector<Sliding>& slides) {
     Attributes attributes{{"groups", groups}};
@@ -500,7 +512,7 @@ class Lift {
       dilations.push_back(s.dilation);
       pads.push_back(std::max(0L, -s.first));
       long cut = std::max(0L, s.first), stored = out_.shape(source)[d + 2];
-      after.push_back(std::max(0L, s.end - cut - stored));
+      after.push_back(std::max(0L, s.end - cut - stored));  // none where rows are to spare
     }
     pads.insert(pads.end(), after.begin(), after.end());
     auto unless = [](const Shape& list, long value) {
@@ -510,19 +522,16 @@ class Lift {
     attributes["strides"] = unless(strides, 1);
     attributes["dilations"] = unless(dilations, 1);
     attributes["pads"] = unless(pads, 0);
-    if (!slides.empty()) {
-      return out_.call("conv", {source, weight, bias}, attributes, fresh(node_.name));
-    }
+    if (!slides.empty()) return layer("conv", {source, weight, bias}, attributes);
     if (!needs_row(static_cast<size_t>(groups), slides)) {
-      return out_.call("fully_connected", {source, weight, bias}, {}, fresh(node_.name));
+      return layer("fully_connected", {source, weight, bias}, {});
     }
     auto with_row = [&](ValueId value) {
       Shape shape = out_.shape(value);
       shape.push_back(1);
       return out_.call("reshape", {value}, {{"shape", shape}}, node_.name + ".reshape");
     };
-    ValueId result = out_.call("conv", {with_row(source), weight, bias}, {{"groups", groups}},
-                               fresh(node_.name));
+    ValueId result = layer("conv", {with_row(source), weight, bias}, {{"groups", groups}});
     Shape shape = out_.shape(result);
     shape.pop_back();
     return out_.call("reshape", {result}, {{"shape", shape}}, node_.name + ".reshape");
