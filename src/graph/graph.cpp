@@ -50,6 +50,7 @@ void verify_node(const Graph& graph, const Node& node, std::vector<bool>& made) 
         "its nodes are out of order",
         graph.name, node.name, graph.values[id].name);
   }
+  if (node.outputs.empty()) fail("graph '{}': node '{}' has no output", graph.name, node.name);
   for (ValueId id : node.outputs) {
     if (id == no_value) fail("graph '{}': node '{}' lacks an output", graph.name, node.name);
     if (made[id]) fail("graph '{}': '{}' is computed twice", graph.name, graph.values[id].name);

@@ -9,7 +9,18 @@
 namespace lathe {
 namespace {
 
-constexpr long most_printed = 16;  // elements of an array
+constexpr long most_printed = 16;       // elements of an array
+constexpr long most_stored = 1L << 27;  // elements of a constant whose data were not printed
+
+/// Prints a value's or node's name. What the text form uses as a word of its own is quoted.
+std::string print_name(std::string_view name) {
+  return name == "_" || name == "as" ? quoted(name) : quoted_unless_name(name);
+}
+
+/// Is the next token this word, and not a quoted name?
+bool sees_word(const Lexer& lexer, std::string_view word) {
+  return lexer.peek().kind == Token::Kind::name && lexer.sees(word);
+}
 
 /// Prints a real so that it cannot be taken for an integer.
 std::string print_real(double value) {
@@ -47,15 +58,15 @@ std::string print_initial(const Initial& initial) {
 }
 
 std::string print_given(const Value& value) {
-  std::string out = fmt::format("{} {}: {}", name_of(value.kind), quoted_unless_name(value.name),
-                                print_type(value.type));
+  std::string out =
+      fmt::format("{} {}: {}", name_of(value.kind), print_name(value.name), print_type(value.type));
   if (value.data) return out + " = " + print_data(*value.data);
   return out + print_initial(value.initial);
 }
 
 std::string print_node(const Graph& graph, const Node& node) {
   auto name = [&](ValueId id) {
-    return id == no_value ? std::string("_") : quoted_unless_name(graph.values[id].name);
+    return id == no_value ? std::string("_") : print_name(graph.values[id].name);
   };
   std::string outputs, arguments, types;
   for (ValueId id : node.outputs) {
@@ -69,7 +80,7 @@ std::string print_node(const Graph& graph, const Node& node) {
   // A node is named like its first output unless it says otherwise.
   std::string named;
   if (node.name != graph.values[node.outputs.front()].name) {
-    named = " as " + quoted_unless_name(node.name);
+    named = " as " + print_name(node.name);
   }
   return fmt::format("{} = {}({}): {}{}", outputs, node.op, arguments, types, named);
 }
@@ -194,8 +205,11 @@ class GraphParser {
       value.data = parse_data(value.type);
     } else if (lexer_.accept("stored")) {
       // What was not printed is zeros where it must be there.
-      if (value.kind == Value::Kind::constant)
-        value.data = Array(value.type.element, value.type.shape);
+      if (value.kind != Value::Kind::constant) return;
+      if (count_of(value.type.shape) > most_stored) {
+        lexer_.fail_here(fmt::format("{} is too large", print_type(value.type)));
+      }
+      value.data = Array(value.type.element, value.type.shape);
     } else {
       auto found = initial_kinds.find(lexer_.peek().text);
       if (found == initial_kinds.end()) lexer_.fail_here("expected data, or how the value begins");
@@ -253,12 +267,15 @@ class GraphParser {
       if (i > 0) lexer_.expect(",");
       node.outputs.push_back(define({outputs[i], Value::Kind::computed, parse_type(lexer_)}));
     }
-    node.name = lexer_.accept("as") ? lexer_.expect_text("the node's name") : outputs.front();
+    bool named = sees_word(lexer_, "as");
+    if (named) lexer_.take();
+    node.name = named ? lexer_.expect_text("the node's name") : outputs.front();
     graph_.nodes.push_back(std::move(node));
   }
 
   void parse_argument(Node& node) {
     size_t place = lexer_.position();
+    bool left_out = sees_word(lexer_, "_");
     std::string name = lexer_.expect_text("a value or an attribute");
     if (lexer_.accept("=")) {
       if (!node.attributes.emplace(name, parse_attribute(lexer_)).second) {
@@ -266,7 +283,7 @@ class GraphParser {
       }
       return;
     }
-    if (name == "_") {
+    if (left_out) {
       node.inputs.push_back(no_value);
       return;
     }
@@ -339,7 +356,7 @@ std::string print(const Graph& graph) {
   }
   for (const Node& node : graph.nodes) out += print_node(graph, node) + "\n";
   for (ValueId id : graph.outputs) {
-    out += fmt::format("output {}\n", quoted_unless_name(graph.values[id].name));
+    out += fmt::format("output {}\n", print_name(graph.values[id].name));
   }
   return out;
 }

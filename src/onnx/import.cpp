@@ -54,7 +54,10 @@ class Importer {
     for (const auto& opset : model_.opset_import()) {
       opsets_[domain_of(opset.domain())] = opset.version();
     }
-    // Files of the first version do not say which operators they mean.
+    if (model_.ir_version() >= 3 && model_.opset_import_size() == 0) {
+      fail("'{}' does not say which operator sets it means: it is damaged or truncated", source_);
+    }
+    // Files of the first versions do not say which operators they mean.
     opsets_.emplace("", 1);
   }
 
@@ -99,7 +102,11 @@ class Importer {
   }
 
   void add_inputs() {
+    std::set<std::string> names;
     for (const ValueInfoProto& info : model_.graph().input()) {
+      if (!names.insert(info.name()).second) {
+        fail("{}: there are two inputs '{}'", source_, info.name());
+      }
       if (state_.values.contains(info.name())) continue;  // an initialiser is its default
       if (!info.type().has_tensor_type()) {
         throw Unsupported(fmt::format("{}: input '{}' is not a tensor", source_, info.name()));

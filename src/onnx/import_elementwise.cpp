@@ -84,7 +84,7 @@ void clip(const Site& site) {
 }
 
 void cast(const Site& site) {
-  Element to = element_of_onnx(static_cast<int>(site.integer("to", 0)), site.where());
+  Element to = element_of_onnx(site.integer("to", 0), site.where());
   if (to == Element::string || site.element(0) == Element::string) {
     site.unsupported("texts are not converted");
   }
@@ -144,7 +144,7 @@ void dropout(const Site& site) {
   if (drops) site.unsupported("dropping at random, as in training");
   site.set_output(0, site.emit("identity", {site.input(0)}));
   if (!site.wants(1)) return;
-  std::vector<long> ones(static_cast<size_t>(count_of(site.shape(0))), 1);
+  std::vector<long> ones(static_cast<size_t>(site.storable(site.shape(0))), 1);
   Element mask = site.opset() < 10 ? site.element(0) : Element::boolean;
   site.set_output(1, site.constant_value(Array::of_integers(mask, site.shape(0), ones)));
 }

@@ -111,7 +111,7 @@ struct Resampling {
   double begin = 0, end = 1;  ///< the region that tf_crop_and_resize reads
 };
 
-double source_of(const Site& site, const std::string& mode, const Resampling& r, long i) {
+double unbounded_source(const Site& site, const std::string& mode, const Resampling& r, long i) {
   auto x = static_cast<double>(i);
   auto from = static_cast<double>(r.from), to = r.length;
   if (mode == "half_pixel") return (x + 0.5) / r.scale - 0.5;
@@ -128,6 +128,13 @@ double source_of(const Site& site, const std::string& mode, const Resampling& r,
     return r.begin * (from - 1) + x * (r.end - r.begin) * (from - 1) / (to - 1);
   }
   site.wrong(fmt::format("coordinate_transformation_mode '{}' is unknown", mode));
+}
+
+/// Returns the place in the input that output i is taken from. Places far outside are all the same.
+double source_of(const Site& site, const std::string& mode, const Resampling& r, long i) {
+  constexpr double most = 1L << 48;
+  double x = unbounded_source(site, mode, r, i);
+  return std::isnan(x) ? -most : std::clamp(x, -most, most);
 }
 
 long nearest(const Site& site, const std::string& mode, double x) {
@@ -156,7 +163,7 @@ struct Interpolation {
 /// Returns the matrix [to, from] that resamples one dimension.
 Array resampling_matrix(const Site& site, const Interpolation& how, const Resampling& r,
                         Element element) {
-  std::vector<double> matrix(static_cast<size_t>(r.to * r.from), 0);
+  std::vector<double> matrix(static_cast<size_t>(site.storable({r.to, r.from})), 0);
   double stretch = how.antialias && r.scale < 1 ? r.scale : 1;
   double reach = (how.mode == "linear" ? 1 : 2) / stretch;
   for (long o = 0; o < r.to; ++o) {
@@ -210,6 +217,7 @@ void resample(const Site& site, const std::vector<Resampling>& dims, const Inter
     }
     if (how.mode == "nearest") {
       Shape indices;
+      site.storable({r.to});
       for (long o = 0; o < r.to; ++o) {
         double x = source_of(site, how.coordinates, r, o);
         indices.push_back(std::clamp(nearest(site, nearest_mode, x), 0L, r.from - 1));
@@ -231,6 +239,8 @@ void resample(const Site& site, const std::vector<Resampling>& dims, const Inter
   }
   site.set_output(0, value == site.input(0) ? site.emit("identity", {value}) : value);
 }
+
+constexpr long most_resized = 1L << 20;
 
 void resize(const Site& site) {
   const Shape shape = site.shape(0);
@@ -272,7 +282,7 @@ void resize(const Site& site) {
       r.to = sizes[i];
       r.length = static_cast<double>(r.to);
     }
-    if (!(r.scale > 0) || r.to < 0 || r.to > (1L << 20)) site.wrong("a scale is out of range");
+    if (!(r.scale > 0) || r.to < 0 || r.to > most_resized) site.wrong("a scale is out of range");
     if (region.size() == 2 * axes.size()) {
       r.begin = region[i];
       r.end = region[i + axes.size()];
@@ -291,13 +301,20 @@ void resize(const Site& site) {
 }
 
 void upsample(const Site& site) {
-  std::vector<double> scales = site.required(1, "its scales").reals();
+  // An attribute until operator set 8, an operand in 9.
+  std::vector<double> scales;
+  if (site.has_attribute("scales")) {
+    scales = site.reals("scales");
+  } else {
+    scales = site.required(1, "its scales").reals();
+  }
   std::vector<Resampling> dims;
   if (scales.size() != site.shape(0).size()) site.wrong("its scales do not fit");
   for (size_t i = 0; i < scales.size(); ++i) {
     long from = site.shape(0)[i];
     if (!(scales[i] > 0 && scales[i] < 1e6)) site.wrong("a scale is out of range");
     double length = static_cast<double>(from) * scales[i];
+    if (length > most_resized) site.wrong("a scale is out of range");
     dims.push_back({from, static_cast<long>(std::floor(length)), scales[i], length});
   }
   Interpolation how{site.text("mode", "nearest"), "asymmetric", -0.75, false, false};

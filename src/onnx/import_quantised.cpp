@@ -22,6 +22,7 @@ ValueId spread(const Site& site, ValueId value, const Shape& like) {
   }
   if (block < 1 || shape.size() != like.size()) site.wrong("its scale does not fit");
   Shape indices;
+  site.storable({like[axis]});
   for (long i = 0; i < like[axis]; ++i) indices.push_back(i / block);
   return site.emit("take", {value}, {{"axis", static_cast<long>(axis)}, {"indices", indices}});
 }
@@ -30,7 +31,7 @@ Element quantised_type(const Site& site) {
   if (site.has(2)) return site.element(2);
   long type = site.integer("output_dtype", 0);
   if (type == 0) return Element::u8;
-  return element_of_onnx(static_cast<int>(type), site.where());
+  return element_of_onnx(type, site.where());
 }
 
 void quantize(const Site& site) {

@@ -117,6 +117,7 @@ ValueId picked_loss(const Site& site, ValueId log_probabilities, ValueId labels,
     safe = site.emit("where", {ignored, constant(0, label_type), labels});
   }
   Shape expanded = site.shape_of(safe);
+  if (expanded.empty()) site.wrong("its labels have no batch");
   Shape flat = expanded;
   expanded.insert(expanded.begin() + 1, 1);
   ValueId indices = site.cast(site.reshaped(safe, expanded), Element::i64);

@@ -18,7 +18,12 @@ size_t place(const Site& site, size_t i, size_t count, size_t last) {
   return static_cast<size_t>(at < 0 ? at + n : at);
 }
 
-void construct(const Site& site) { site.set_sequence(0, site.all_inputs()); }
+void construct(const Site& site) {
+  std::vector<ValueId> list;
+  for (size_t i = 0; i < site.inputs(); ++i) list.push_back(site.input(i));
+  site.set_sequence(0, list);
+}
+
 void empty(const Site& site) { site.set_sequence(0, {}); }
 
 void insert(const Site& site) {
@@ -67,7 +72,7 @@ void split(const Site& site) {
   Shape sizes;
   bool drops = false;
   if (!site.has(1)) {
-    sizes.assign(static_cast<size_t>(shape[axis]), 1);
+    sizes.assign(static_cast<size_t>(site.storable({shape[axis]})), 1);
     drops = site.integer("keepdims", 1) == 0;
   } else {
     Array given = site.required(1, "split");
@@ -76,6 +81,7 @@ void split(const Site& site) {
     } else {
       long each = given.integer();
       if (each < 1) site.wrong("its parts must have elements");
+      site.storable({shape[axis] / each});
       for (long left = shape[axis]; left > 0; left -= each) sizes.push_back(std::min(left, each));
     }
   }

@@ -22,7 +22,9 @@ void reshape(const Site& site) {
       if (unknown >= 0) site.wrong("its shape leaves two dimensions open");
       unknown = static_cast<long>(i);
     } else {
-      known *= shape[i];
+      if (shape[i] < 0 || __builtin_mul_overflow(known, shape[i], &known)) {
+        site.wrong(fmt::format("{} does not fit {}", print_attribute(shape), print_shape(from)));
+      }
     }
   }
   if (unknown >= 0) {
@@ -95,6 +97,7 @@ void split(const Site& site) {
   const Shape shape = site.shape(0);
   size_t axis = site.axis(site.integer("axis", 0), shape.size());
   auto sizes = site.integers_or_input("split", 1);
+  if (site.outputs() == 0) site.wrong("it has no outputs");
   if (!sizes || sizes->empty()) {
     auto parts = static_cast<long>(site.outputs());
     long each = (shape[axis] + parts - 1) / parts;
@@ -172,6 +175,8 @@ long wrapped_index(const Site& site, const std::string& mode, long i, long exten
   return i < extent ? i : period - i;
 }
 
+constexpr long most_pad = 1L << 45;  // more than any tensor has elements, and sums do not overflow
+
 void pad(const Site& site) {
   const Shape shape = site.shape(0);
   size_t rank = shape.size();
@@ -193,10 +198,15 @@ void pad(const Site& site) {
   }
   std::string mode = site.text("mode", "constant");
   ValueId result = site.input(0);
+  for (long p : pads) {
+    if (p < -most_pad || p > most_pad) site.wrong(fmt::format("a pad of {} is out of range", p));
+  }
   if (mode != "constant") {
     for (size_t a = 0; a < rank; ++a) {
       if (pads[a] == 0 && pads[a + rank] == 0) continue;
+      if (shape[a] == 0) site.wrong("nothing can be repeated of an empty dimension");
       Shape indices;
+      site.storable({std::max(0L, pads[a] + shape[a] + pads[a + rank])});
       for (long i = -pads[a]; i < shape[a] + pads[a + rank]; ++i) {
         indices.push_back(wrapped_index(site, mode, i, shape[a]));
       }
@@ -241,8 +251,11 @@ void tile(const Site& site) {
   ValueId result = site.input(0);
   for (size_t a = 0; a < shape.size(); ++a) {
     if (repeats[a] == 1) continue;
-    if (repeats[a] < 0 || repeats[a] * shape[a] > (1L << 24)) site.wrong("it repeats too often");
+    if (repeats[a] < 0 || repeats[a] > (1L << 24) / std::max(1L, shape[a])) {
+      site.wrong("it repeats too often");
+    }
     Shape indices;
+    site.storable({repeats[a] * shape[a]});
     for (long i = 0; i < repeats[a] * shape[a]; ++i) indices.push_back(i % shape[a]);
     result = taken(site, result, a, indices);
   }
@@ -318,12 +331,19 @@ void range(const Site& site) {
   }
   double steps = std::ceil((limit.real() - start.real()) / delta.real());
   if (!(steps < static_cast<double>(1L << 24))) site.wrong("the range is too long");
-  long count = std::max(0L, static_cast<long>(steps));
+  long count = steps > 0 ? static_cast<long>(steps) : 0;
+  site.storable({count});
   std::vector<double> reals;
   std::vector<long> integers;
   for (long i = 0; i < count; ++i) {
-    reals.push_back(start.real() + static_cast<double>(i) * delta.real());
-    integers.push_back(start.integer() + i * delta.integer());
+    if (is_float(start.element())) {
+      reals.push_back(start.real() + static_cast<double>(i) * delta.real());
+    } else {
+      // What does not fit wraps, as in the type itself.
+      integers.push_back(
+          static_cast<long>(static_cast<uint64_t>(start.integer()) +
+                            static_cast<uint64_t>(i) * static_cast<uint64_t>(delta.integer())));
+    }
   }
   Element element = start.element();
   Array data = is_float(element) ? Array::of_reals(element, {count}, reals)
@@ -336,11 +356,12 @@ void eye_like(const Site& site) {
   if (like.size() != 2) site.wrong("its operand is no matrix");
   long k = site.integer("k", 0);
   Element element = site.has_attribute("dtype")
-                        ? element_of_onnx(static_cast<int>(site.integer("dtype", 1)), site.where())
+                        ? element_of_onnx(site.integer("dtype", 1), site.where())
                         : site.element(0);
-  std::vector<long> values(static_cast<size_t>(count_of(like)), 0);
-  for (long i = 0; i < like[0]; ++i) {
-    if (i + k >= 0 && i + k < like[1]) values[static_cast<size_t>(i * like[1] + i + k)] = 1;
+  std::vector<long> values(static_cast<size_t>(site.storable(like)), 0);
+  bool crosses = k > -like[0] && k < like[1];  // else the diagonal lies beside the matrix
+  for (long i = std::max(0L, -k); crosses && i < like[0] && i + k < like[1]; ++i) {
+    values[static_cast<size_t>(i * like[1] + i + k)] = 1;
   }
   site.set_output(0, site.constant_value(Array::of_integers(element, like, values)));
 }
@@ -352,7 +373,8 @@ void trilu(const Site& site) {
   long k = site.has(1) ? site.required(1, "k").integer() : 0;
   bool upper = site.integer("upper", 1) == 1;
   std::vector<long> mask;
-  for (long i = 0; i < rows * columns; ++i) {
+  long count = site.storable({rows, columns});
+  for (long i = 0; i < count; ++i) {
     long distance = i % columns - i / columns;
     mask.push_back((upper ? distance >= k : distance <= k) ? 1 : 0);
   }
@@ -361,10 +383,14 @@ void trilu(const Site& site) {
   site.set_output(0, site.emit("where", {keeps, site.input(0), zero}));
 }
 
+constexpr long most_block = 1L << 15;
+
 void depth_to_space(const Site& site) {
   const Shape s = site.shape(0);
   long b = site.integer("blocksize", 1);
-  if (s.size() != 4 || b < 1 || s[1] % (b * b) != 0) site.wrong("its blocks do not fit");
+  if (s.size() != 4 || b < 1 || b > most_block || s[1] % (b * b) != 0) {
+    site.wrong("its blocks do not fit");
+  }
   long c = s[1] / (b * b);
   bool column_first = site.text("mode", "DCR") == "CRD";
   Shape split = column_first ? Shape{s[0], c, b, b, s[2], s[3]} : Shape{s[0], b, b, c, s[2], s[3]};
@@ -376,7 +402,9 @@ void depth_to_space(const Site& site) {
 void space_to_depth(const Site& site) {
   const Shape s = site.shape(0);
   long b = site.integer("blocksize", 1);
-  if (s.size() != 4 || b < 1 || s[2] % b != 0 || s[3] % b != 0) site.wrong("its blocks do not fit");
+  if (s.size() != 4 || b < 1 || b > most_block || s[2] % b != 0 || s[3] % b != 0) {
+    site.wrong("its blocks do not fit");
+  }
   ValueId blocks = site.reshaped(site.input(0), {s[0], s[1], s[2] / b, b, s[3] / b, b});
   blocks = site.transposed(blocks, {0, 3, 5, 1, 2, 4});
   site.set_output(0, site.reshaped(blocks, {s[0], s[1] * b * b, s[2] / b, s[3] / b}));
@@ -392,6 +420,7 @@ void centre_crop_pad(const Site& site) {
   Shape starts(from.size(), 0), sizes = from, pads(2 * from.size(), 0);
   for (size_t i = 0; i < axes.size(); ++i) {
     size_t a = site.axis(axes[i], from.size());
+    if (wanted[i] < 0) site.wrong("its shape does not fit");
     long extra = wanted[i] - from[a];
     if (extra < 0) {
       starts[a] = -extra / 2;

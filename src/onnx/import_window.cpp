@@ -12,9 +12,25 @@ struct Windowed {
   Shape kernel, strides, dilations, pads;
 };
 
+constexpr long most_extent = 1L << 30;
+
 Shape or_all(const Site& site, const std::string& name, size_t count, long otherwise) {
   Shape list = site.integers(name);
   return list.empty() ? Shape(count, otherwise) : list;
+}
+
+/// Refuses lists of the wrong length, and numbers so large that sums of them overflow.
+void check_windowed(const Site& site, const Windowed& w) {
+  const Shape& input = site.shape(0);
+  size_t dims = w.kernel.size();
+  bool fits = input.size() == dims + 2 && w.strides.size() == dims && w.dilations.size() == dims &&
+              w.pads.size() == 2 * dims;
+  if (!fits) site.wrong(fmt::format("its attributes do not fit an input {}", print_shape(input)));
+  for (const Shape* list : {&w.kernel, &w.strides, &w.dilations, &w.pads}) {
+    for (long x : *list) {
+      if (x < -most_extent || x > most_extent) site.wrong(fmt::format("{} is out of range", x));
+    }
+  }
 }
 
 /// Pads so that there is an output for every stride-th input; an odd element goes to one side.
@@ -36,9 +52,7 @@ Windowed windowed(const Site& site, Shape kernel) {
   size_t dims = input.size() - 2;
   Windowed w{std::move(kernel), or_all(site, "strides", dims, 1),
              or_all(site, "dilations", dims, 1), or_all(site, "pads", 2 * dims, 0)};
-  bool fits = w.kernel.size() == dims && w.strides.size() == dims && w.dilations.size() == dims &&
-              w.pads.size() == 2 * dims;
-  if (!fits) site.wrong(fmt::format("its attributes do not fit an input {}", print_shape(input)));
+  check_windowed(site, w);
   std::string mode = site.text("auto_pad", "NOTSET");
   if (mode == "SAME_UPPER" || mode == "SAME_LOWER") {
     pad_same(site, input, mode == "SAME_UPPER", w);
@@ -113,6 +127,7 @@ void conv_transpose(const Site& site) {
   size_t dims = weight.size() - 2;
   Windowed w{Shape(weight.begin() + 2, weight.end()), or_all(site, "strides", dims, 1),
              or_all(site, "dilations", dims, 1), or_all(site, "pads", 2 * dims, 0)};
+  check_windowed(site, w);
   Shape extra = or_all(site, "output_padding", dims, 0), output = site.integers("output_shape");
   std::string mode = site.text("auto_pad", "NOTSET");
   if (output.empty() && mode.starts_with("SAME")) {
@@ -121,6 +136,11 @@ void conv_transpose(const Site& site) {
   if (output.size() > dims) output.erase(output.begin(), output.end() - static_cast<long>(dims));
   if (!output.empty()) {
     if (output.size() != dims || extra.size() != dims) site.wrong("output_shape does not fit");
+    for (size_t i = 0; i < dims; ++i) {
+      for (long x : {site.shape(0)[i + 2], output[i], extra[i]}) {
+        if (x < 0 || x > most_extent) site.wrong(fmt::format("{} is out of range", x));
+      }
+    }
     pad_for_output(site, output, extra, w);
     for (size_t i = 0; i < dims; ++i) {
       // What the padding cannot reach is added at the end.
@@ -194,7 +214,7 @@ void batch_norm(const Site& site) {
 }
 
 ValueId filled(const Site& site, const Type& like, const Shape& shape, double value) {
-  std::vector<double> values(static_cast<size_t>(count_of(shape)), value);
+  std::vector<double> values(static_cast<size_t>(site.storable(shape)), value);
   return site.constant_value(Array::of_reals(like.element, shape, values));
 }
 
@@ -237,6 +257,7 @@ void group_norm(const Site& site) {
   if (site.opset() < 21 && site.shape(1) == Shape{groups} && groups != shape[1]) {
     // One number for each group at first; since operator set 21, for each channel.
     Shape indices;
+    site.storable({shape[1]});
     for (long c = 0; c < shape[1]; ++c) indices.push_back(c / (shape[1] / groups));
     scale = site.emit("take", {scale}, {{"axis", 0L}, {"indices", indices}});
     shift = site.emit("take", {shift}, {{"axis", 0L}, {"indices", indices}});

@@ -26,8 +26,8 @@ Array array_of(const onnx::TensorProto& tensor, const DataFolder& folder, const 
 onnx::TensorProto tensor_of(const Array& array, const std::string& name);
 
 /// Converts between element types and those of ONNX; fails with Unsupported where there is none.
-Element element_of_onnx(int type, const std::string& what);
-std::optional<Element> find_element(int type);
+Element element_of_onnx(long type, const std::string& what);
+std::optional<Element> find_element(long type);
 int onnx_of_element(Element element);
 
 }  // namespace lathe

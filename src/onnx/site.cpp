@@ -2,23 +2,45 @@
 #include "onnx/site.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "ops/op_evaluate.h"
 
 namespace lathe {
 namespace {
 
 using onnx::AttributeProto;
 
+constexpr long most_stored = 1L << 25;      // elements that all translations may make
+constexpr long most_folded = 1L << 26;      // elements that all folding may make
+constexpr double most_instances = 1 << 28;  // that a folded operator may have
+
 /// Elements that a result may have to be computed while importing: enough for every shape, and for
 /// weights that are only rearranged, but no file grows much by it.
-bool is_worth_folding(const std::vector<Type>& outputs, long operands) {
+bool is_worth_folding(const std::vector<Type>& outputs, long operands, long folded) {
   long count = 0;
   for (const Type& type : outputs) {
     if (type.dynamic) return true;
     count += count_of(type.shape);
   }
-  return count <= std::max(1024L, 4 * operands);
+  return count <= std::max(1024L, 4 * operands) && folded + count <= most_folded;
 }
+
+/// Has the call few instances? Sums may have many more than operands and results have elements.
+bool is_soon_done(isl::ctx ctx, const Call& call) {
+  std::optional<Nest> nest = executable(ctx, call);
+  if (!nest) return true;
+  double instances = 0;
+  for (const Order& order : nest->order) {
+    double product = 1;
+    for (long extent : extents(order)) product *= static_cast<double>(extent);
+    instances += product;
+  }
+  return instances <= most_instances;
+}
+
+/// ONNX stores 32 bits of a number that somebody wrote with few digits, such as 1e-5: the shortest
+/// that means the same is that number.
+double as_written(float value) { return std::stod(fmt::format("{}", value)); }
 
 }  // namespace
 
@@ -58,11 +80,7 @@ long Site::integer(const std::string& name, long otherwise) const {
 double Site::real(const std::string& name, double otherwise) const {
   const AttributeProto* found = find(name, AttributeProto::FLOAT);
   if (found == nullptr) return otherwise;
-  // 1e-5 is meant, not the f32 nearest to it.
-  std::string shortest = fmt::format("{}", found->f());
-  double value = 0;
-  auto [end, error] = std::from_chars(shortest.data(), shortest.data() + shortest.size(), value);
-  return error == std::errc() ? value : static_cast<double>(found->f());
+  return as_written(found->f());
 }
 
 std::string Site::text(const std::string& name, const std::string& otherwise) const {
@@ -73,6 +91,12 @@ std::string Site::text(const std::string& name, const std::string& otherwise) co
 Shape Site::integers(const std::string& name, const Shape& otherwise) const {
   const AttributeProto* found = find(name, AttributeProto::INTS);
   return found != nullptr ? Shape(found->ints().begin(), found->ints().end()) : otherwise;
+}
+
+std::vector<double> Site::reals(const std::string& name) const {
+  const AttributeProto* found = find(name, AttributeProto::FLOATS);
+  if (found == nullptr) return {};
+  return {found->floats().begin(), found->floats().end()};
 }
 
 std::vector<std::string> Site::texts(const std::string& name) const {
@@ -165,9 +189,11 @@ std::vector<ValueId> Site::emit_all(std::string_view op, const std::vector<Value
   check(found != nullptr, "translations emit operators that there are");
   try {
     Call call(*found, operands, attributes);
-    if (all_known && is_worth_folding(infer(call), count)) {
+    if (all_known && is_worth_folding(infer(call), count, state_.folded) &&
+        is_soon_done(state_.context, call)) {
       std::vector<ValueId> results;
       for (Array& array : evaluate(state_.context, call, arrays)) {
+        state_.folded += array.count();
         results.push_back(constant_value(std::move(array)));
       }
       return results;
@@ -189,6 +215,17 @@ ValueId Site::emit(std::string_view op, const std::vector<ValueId>& inputs,
 ValueId Site::constant_value(Array data) const {
   std::string name = wants(0) ? node_.output(0) : node_.op_type();
   return state_.graph.constant(std::move(data), name);
+}
+
+long Site::storable(const Shape& shape) const {
+  long count = 1;
+  for (long extent : shape) {
+    // The product stops to grow before it overflows.
+    count = extent > 0 && count > most_stored ? count : count * std::min(extent, most_stored + 1);
+  }
+  if (count > most_stored - state_.stored) wrong("too many elements to store");
+  state_.stored += count;
+  return count;
 }
 
 void Site::set_output(size_t i, ValueId value) const {

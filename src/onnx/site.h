@@ -23,6 +23,8 @@ struct ImportState {
   std::unordered_map<std::string, ValueId> values;                  ///< by ONNX's names
   std::unordered_map<std::string, std::vector<ValueId>> sequences;  ///< lists of tensors
   std::unordered_map<ValueId, Array> known;  ///< of inputs whose value was given
+  long folded = 0;                           ///< elements that folding made so far
+  long stored = 0;                           ///< elements that translations made so far
 };
 
 /// Names a node; one without a name of its own by what it makes.
@@ -45,6 +47,7 @@ class Site {
   double real(const std::string& name, double otherwise) const;
   std::string text(const std::string& name, const std::string& otherwise) const;
   Shape integers(const std::string& name, const Shape& otherwise = {}) const;
+  std::vector<double> reals(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;
   std::optional<Array> tensor(const std::string& name) const;
 
@@ -78,6 +81,9 @@ class Site {
   std::vector<ValueId> emit_all(std::string_view op, const std::vector<ValueId>& inputs,
                                 const Attributes& attributes = {}) const;
   ValueId constant_value(Array data) const;
+  /// Counts the elements of a tensor that a translation is about to make, such as a mask or a list
+  /// of indices; fails where they are too many.
+  long storable(const Shape& shape) const;
   /// Makes a value output i of the node.
   void set_output(size_t i, ValueId value) const;
   void set_sequence(size_t i, std::vector<ValueId> values) const;

@@ -26,13 +26,13 @@ constexpr std::pair<int, Element> types[] = {
 };
 
 /// Names the types of the newest schemas that Lathe does not have.
-std::string onnx_name(int type) {
+std::string onnx_name(long type) {
   static constexpr const char* newer[] = {
       "FLOAT8E4M3FN", "FLOAT8E4M3FNUZ", "FLOAT8E5M2", "FLOAT8E5M2FNUZ", "UINT4",
       "INT4",         "FLOAT4E2M1",     "FLOAT8E8M0", "UINT2",          "INT2"};
   if (type == TensorProto::COMPLEX64) return "COMPLEX64";
   if (type == TensorProto::COMPLEX128) return "COMPLEX128";
-  if (type >= 17 && type < 17 + static_cast<int>(std::size(newer))) return newer[type - 17];
+  if (type >= 17 && type < 17 + static_cast<long>(std::size(newer))) return newer[type - 17];
   return fmt::format("number {}", type);
 }
 
@@ -42,8 +42,10 @@ std::filesystem::path external_path(const std::string& location, const DataFolde
   std::filesystem::path relative(location);
   bool climbs = false;
   for (const auto& part : relative) climbs = climbs || part == "..";
-  if (location.empty() || relative.is_absolute() || climbs) {
-    fail("{}: its data are in '{}', which is not a path inside the model's folder", what, location);
+  bool is_text = location.find('\0') == std::string::npos;
+  if (location.empty() || !is_text || relative.is_absolute() || climbs) {
+    fail("{}: its data are in '{}', which is not a path inside the model's folder", what,
+         location.c_str());
   }
   std::error_code error;
   std::filesystem::path root = std::filesystem::weakly_canonical(folder.path, error);
@@ -77,8 +79,10 @@ std::vector<std::byte> external_bytes(const TensorProto& tensor, const DataFolde
   if (length >= 0 && length != needed) {
     fail("{}: external data of {} bytes, but its shape needs {}", what, length, needed);
   }
+  std::error_code ignored;
+  bool is_file = std::filesystem::is_regular_file(path, ignored);
   std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) fail("{}: cannot read its data from '{}'", what, location);
+  if (!is_file || !file) fail("{}: cannot read its data from '{}'", what, location);
   long size = file.tellg();
   if (offset > size || needed > size - offset) {
     fail("{}: '{}' has {} bytes, too few for {} from byte {} on", what, location, size, needed,
@@ -86,7 +90,9 @@ std::vector<std::byte> external_bytes(const TensorProto& tensor, const DataFolde
   }
   std::vector<std::byte> bytes(static_cast<size_t>(needed));
   file.seekg(offset);
-  file.read(reinterpret_cast<char*>(bytes.data()), needed);
+  if (!file.read(reinterpret_cast<char*>(bytes.data()), needed)) {
+    fail("{}: cannot read its data from '{}'", what, location);
+  }
   return bytes;
 }
 
@@ -136,14 +142,14 @@ Array typed(const TensorProto& tensor, Element element, const Shape& shape,
 
 }  // namespace
 
-std::optional<Element> find_element(int type) {
+std::optional<Element> find_element(long type) {
   for (const auto& [number, element] : types) {
     if (number == type) return element;
   }
   return std::nullopt;
 }
 
-Element element_of_onnx(int type, const std::string& what) {
+Element element_of_onnx(long type, const std::string& what) {
   if (auto found = find_element(type)) return *found;
   throw Unsupported(
       fmt::format("{}: elements of type {} are not supported", what, onnx_name(type)));

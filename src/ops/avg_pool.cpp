@@ -24,15 +24,21 @@ Counted counted(const Slide& s, bool count_pad) {
   return {s.pad.before, s.pad.before + s.inputs};
 }
 
-/// Returns the part of "all" that windows touch at all.
+/// Returns the part of "all" that windows touch at all. Windows are looked at from either end, as
+/// long as they can reach further than those before.
 Counted touched(const Slide& s, Counted all) {
   Counted result{all.end, all.first};
-  for (long o = 0; o < s.outputs; ++o) {
-    for (long k = 0; k < s.elements; ++k) {
-      long at = o * s.stride + k * s.dilation;
-      if (at < all.first || at >= all.end) continue;
-      result = {std::min(result.first, at), std::max(result.end, at + 1)};
-    }
+  for (long o = 0; o < s.outputs && o * s.stride < result.first; ++o) {
+    long skipped = std::max(0L, all.first - o * s.stride + s.dilation - 1) / s.dilation;
+    long at = o * s.stride + skipped * s.dilation;
+    if (skipped < s.elements && at < all.end) result.first = std::min(result.first, at);
+  }
+  long reach = (s.elements - 1) * s.dilation;
+  for (long o = s.outputs - 1; o >= 0 && o * s.stride + reach >= result.end; --o) {
+    if (o * s.stride >= all.end) continue;
+    long last = std::min(s.elements - 1, (all.end - 1 - o * s.stride) / s.dilation);
+    long at = o * s.stride + last * s.dilation;
+    if (at >= all.first) result.end = std::max(result.end, at + 1);
   }
   return result;
 }

@@ -51,7 +51,7 @@ Call::Call(const Op& op, std::vector<std::optional<Operand>> inputs, const Attri
     if (!inputs_[i]) fail("{}: operand {} is missing", op.name, i);
   }
   for (const auto& [name, value] : attributes) {
-    auto same_name = [&](const Setting& s) { return s.name == name; };
+    auto same_name = [&wanted = name](const Setting& s) { return s.name == wanted; };
     const auto& settings = op.graph.settings;
     auto setting = std::find_if(settings.begin(), settings.end(), same_name);
     if (setting == settings.end()) {

@@ -7,16 +7,21 @@
 
 namespace lathe {
 
-ValueId GraphBuilder::add(Value value) {
-  value.name = unique(value.name);
-  graph_.values.push_back(std::move(value));
-  return graph_.values.size() - 1;
+namespace {
+
+/// Returns the name, or name_1, name_2 ..., whichever is not taken yet, and takes it.
+std::string unique(const std::string& name, std::unordered_set<std::string>& taken) {
+  std::string result = name;
+  for (int i = 1; !taken.insert(result).second; ++i) result = fmt::format("{}_{}", name, i);
+  return result;
 }
 
-std::string GraphBuilder::unique(const std::string& name) {
-  std::string result = name;
-  for (int i = 1; !names_.insert(result).second; ++i) result = fmt::format("{}_{}", name, i);
-  return result;
+}  // namespace
+
+ValueId GraphBuilder::add(Value value) {
+  value.name = unique(value.name, value_names_);
+  graph_.values.push_back(std::move(value));
+  return graph_.values.size() - 1;
 }
 
 ValueId GraphBuilder::input(const std::string& name, Type type) {
@@ -53,8 +58,8 @@ std::vector<ValueId> GraphBuilder::call_all(std::string_view op, const std::vect
   for (size_t i = 0; i < types.size(); ++i) {
     std::string of = i == 0 ? node.name : fmt::format("{}.{}", node.name, i);
     node.outputs.push_back(add({of, Value::Kind::computed, types[i]}));
-    if (i == 0) node.name = graph_.values.back().name;
   }
+  node.name = unique(node.name, node_names_);
   graph_.nodes.push_back(node);
   return node.outputs;
 }
@@ -62,8 +67,8 @@ std::vector<ValueId> GraphBuilder::call_all(std::string_view op, const std::vect
 void GraphBuilder::rename(ValueId value, const std::string& name) {
   std::string& old = graph_.values[value].name;
   if (old == name) return;
-  names_.erase(old);
-  old = unique(name);
+  value_names_.erase(old);
+  old = unique(name, value_names_);
 }
 
 Graph GraphBuilder::build() const {

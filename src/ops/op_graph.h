@@ -49,9 +49,8 @@ class GraphBuilder {
 
  private:
   Graph graph_;
-  std::unordered_set<std::string> names_;
+  std::unordered_set<std::string> value_names_, node_names_;
 
-  std::string unique(const std::string& name);
   ValueId add(Value value);
 };
 

@@ -109,6 +109,7 @@ Window window(const Call& call, const Shape& kernel, Rounding rounding) {
   for (size_t i = 0; i < dims; ++i) {
     const std::string& name = names[i + 2];
     if (kernel[i] < 1) call.refuse("the kernel {} is empty", print_shape(kernel));
+    if (kernel[i] > (1L << 30)) call.refuse("the kernel {} is too large", print_shape(kernel));
     Slide s{"o" + name,
             "k" + name,
             0,
