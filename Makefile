@@ -1,7 +1,7 @@
 # Names the everyday commands; "make help" lists them. CMake does the building.
 # Targets that need tools first call scripts/setup, which installs what the machine lacks.
 # Variables: PREFIX and DESTDIR for install; LATHE_SEED and LATHE_CASES reach the random tests,
-# LATHE_DEPTH the exhaustive ones.
+# LATHE_DEPTH the exhaustive ones; SECONDS of "make fuzz".
 PREFIX ?= /usr/local
 JOBS := $(shell nproc)
 SHELL := bash
@@ -12,8 +12,8 @@ FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test quick bench golden asan tsan format format-check tidy layers install clean \
-  help setup
+.PHONY: build demo test quick bench golden asan tsan fuzz format format-check tidy layers install \
+  clean help setup
 
 build: build/release/build.ninja  ## build build/release/lathe (the default)
 	@cmake --build --preset release --target lathe
@@ -40,6 +40,9 @@ golden: build  ## rewrite the expected outputs of the golden, reject and lessons
 asan tsan: %: build/%/build.ninja  ## run the tests under the address or thread sanitizer
 	@cmake --build --preset $@
 	@LATHE_CASES=$${LATHE_CASES:-20} LATHE_DEPTH=$${LATHE_DEPTH:-1} $(FIXED_ADDRESSES) ctest --preset $@ -j$(JOBS)
+
+fuzz:  ## fuzz the ONNX importer with libFuzzer (clang 14), for SECONDS
+	@scripts/fuzz $(SECONDS)
 
 format:  ## format the C++ files
 	@scripts/setup --dev

@@ -35,6 +35,9 @@ int main(int argc, char** argv) {
   } catch (const lathe::UserError& error) {
     fmt::print(stderr, "lathe: {}\n", error.what());
     return 2;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "lathe: there is not enough memory for this\n");
+    return 2;
   } catch (const std::exception& error) {
     fmt::print(stderr, "lathe: {}\nThis is a bug in Lathe; please report it with the command.\n",
                error.what());

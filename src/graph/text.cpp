@@ -176,38 +176,47 @@ class GraphParser {
     parse_node();
   }
 
+  /// Fails at a place that was read before.
+  [[noreturn]] void fail_at(size_t place, const std::string& message) {
+    lexer_.seek(place);
+    lexer_.fail_here(message);
+  }
+
   ValueId parse_use() {
+    size_t place = lexer_.position();
     std::string name = lexer_.expect_text("a value's name");
     auto found = ids_.find(name);
-    if (found == ids_.end()) lexer_.fail_here(fmt::format("there is no value '{}' so far", name));
+    if (found == ids_.end()) fail_at(place, fmt::format("there is no value '{}' so far", name));
     return found->second;
   }
 
-  ValueId define(Value value) {
+  ValueId define(Value value, size_t place) {
     if (!ids_.emplace(value.name, graph_.values.size()).second) {
-      lexer_.fail_here(fmt::format("there are two values '{}'", value.name));
+      fail_at(place, fmt::format("there are two values '{}'", value.name));
     }
     graph_.values.push_back(std::move(value));
     return graph_.values.size() - 1;
   }
 
   void parse_given(Value::Kind kind) {
+    size_t place = lexer_.position();
     Value value{lexer_.expect_text("a value's name"), kind, {}};
     lexer_.expect(":");
     value.type = parse_type(lexer_);
     if (lexer_.accept("=")) parse_content(value);
-    ValueId id = define(std::move(value));
+    ValueId id = define(std::move(value), place);
     if (kind == Value::Kind::input) graph_.inputs.push_back(id);
   }
 
   void parse_content(Value& value) {
+    size_t place = lexer_.position();
     if (lexer_.sees("[")) {
       value.data = parse_data(value.type);
     } else if (lexer_.accept("stored")) {
       // What was not printed is zeros where it must be there.
       if (value.kind != Value::Kind::constant) return;
       if (count_of(value.type.shape) > most_stored) {
-        lexer_.fail_here(fmt::format("{} is too large", print_type(value.type)));
+        fail_at(place, fmt::format("{} is too large", print_type(value.type)));
       }
       value.data = Array(value.type.element, value.type.shape);
     } else {
@@ -222,14 +231,15 @@ class GraphParser {
   }
 
   Array parse_data(const Type& type) {
+    size_t place = lexer_.position();
     if (type.element == Element::string) {
       auto list = parse_list<std::string>(lexer_, [&] { return lexer_.expect_text("a text"); });
-      check_count(type, list.size());
+      check_count(type, list.size(), place);
       return Array::of_strings(type.shape, list);
     }
     auto list =
         parse_list<std::variant<long, double>>(lexer_, [&] { return parse_number(lexer_); });
-    check_count(type, list.size());
+    check_count(type, list.size(), place);
     if (is_float(type.element)) {
       std::vector<double> values;
       for (const auto& number : list) values.push_back(as_real(number));
@@ -237,21 +247,22 @@ class GraphParser {
     }
     std::vector<long> values;
     for (const auto& number : list) {
-      if (!std::holds_alternative<long>(number)) lexer_.fail_here("expected integers");
+      if (!std::holds_alternative<long>(number)) fail_at(place, "expected integers");
       values.push_back(std::get<long>(number));
     }
     return Array::of_integers(type.element, type.shape, values);
   }
 
-  void check_count(const Type& type, size_t count) {
+  void check_count(const Type& type, size_t count, size_t place) {
     if (count_of(type.shape) == static_cast<long>(count)) return;
-    lexer_.fail_here(
-        fmt::format("{} needs {} elements, not {}", print_type(type), count_of(type.shape), count));
+    fail_at(place, fmt::format("{} needs {} elements, not {}", print_type(type),
+                               count_of(type.shape), count));
   }
 
   void parse_node() {
     Node node;
     std::vector<std::string> outputs;
+    size_t place = lexer_.position();
     do outputs.push_back(lexer_.expect_text("a value's name, or output"));
     while (lexer_.accept(","));
     lexer_.expect("=");
@@ -265,7 +276,8 @@ class GraphParser {
     lexer_.expect(":");
     for (size_t i = 0; i < outputs.size(); ++i) {
       if (i > 0) lexer_.expect(",");
-      node.outputs.push_back(define({outputs[i], Value::Kind::computed, parse_type(lexer_)}));
+      node.outputs.push_back(
+          define({outputs[i], Value::Kind::computed, parse_type(lexer_)}, place));
     }
     bool named = sees_word(lexer_, "as");
     if (named) lexer_.take();
@@ -279,7 +291,7 @@ class GraphParser {
     std::string name = lexer_.expect_text("a value or an attribute");
     if (lexer_.accept("=")) {
       if (!node.attributes.emplace(name, parse_attribute(lexer_)).second) {
-        lexer_.fail_here(fmt::format("attribute '{}' is given twice", name));
+        fail_at(place, fmt::format("attribute '{}' is given twice", name));
       }
       return;
     }

@@ -186,25 +186,33 @@ class Importer {
   std::vector<const NodeProto*> sorted_nodes() const {
     std::set<std::string> made;
     for (const auto& [name, id] : state_.values) made.insert(name);
-    std::vector<const NodeProto*> waiting, sorted;
-    for (const NodeProto& node : model_.graph().node()) waiting.push_back(&node);
-    auto is_ready = [&](const NodeProto* node) {
-      return std::all_of(node->input().begin(), node->input().end(), [&](const std::string& name) {
-        return name.empty() || made.contains(name);
-      });
-    };
-    while (!waiting.empty()) {
-      std::vector<const NodeProto*> later;
-      for (const NodeProto* node : waiting) {
-        if (!is_ready(node)) {
-          later.push_back(node);
-          continue;
-        }
-        sorted.push_back(node);
-        made.insert(node->output().begin(), node->output().end());
+    // How many operands each node waits for, and which nodes wait for a value.
+    const auto& nodes = model_.graph().node();
+    std::vector<size_t> missing(static_cast<size_t>(nodes.size()), 0);
+    std::unordered_map<std::string, std::vector<size_t>> waiting;
+    std::set<size_t> ready;
+    for (size_t n = 0; n < missing.size(); ++n) {
+      for (const std::string& name : nodes[static_cast<int>(n)].input()) {
+        if (name.empty() || made.contains(name)) continue;
+        waiting[name].push_back(n);
+        ++missing[n];
       }
-      if (later.size() == waiting.size()) refuse_order(*later.front(), made);
-      waiting = std::move(later);
+      if (missing[n] == 0) ready.insert(n);
+    }
+    std::vector<const NodeProto*> sorted;
+    while (!ready.empty()) {
+      const NodeProto& node = nodes[static_cast<int>(*ready.begin())];
+      ready.erase(ready.begin());
+      sorted.push_back(&node);
+      for (const std::string& name : node.output()) {
+        if (!made.insert(name).second) continue;
+        for (size_t reader : waiting[name]) {
+          if (--missing[reader] == 0) ready.insert(reader);
+        }
+      }
+    }
+    for (size_t n = 0; n < missing.size(); ++n) {
+      if (missing[n] > 0) refuse_order(nodes[static_cast<int>(n)], made);
     }
     return sorted;
   }

@@ -149,6 +149,20 @@ void dropout(const Site& site) {
   site.set_output(1, site.constant_value(Array::of_integers(mask, site.shape(0), ones)));
 }
 
+/// scale * x + bias of the channel: an operator that the first exporters wrote.
+void image_scaler(const Site& site) {
+  std::vector<double> bias = site.reals("bias"), scale{site.real("scale", 1)};
+  Shape shape(site.shape(0).size() < 2 ? 0 : site.shape(0).size() - 1, 1);
+  if (shape.empty() || static_cast<long>(bias.size()) != site.shape(0)[1]) {
+    site.wrong("its bias does not fit the channels");
+  }
+  shape[0] = site.shape(0)[1];
+  ValueId factor = site.constant_value(Array::of_reals(site.element(0), {}, scale));
+  ValueId shift = site.constant_value(Array::of_reals(site.element(0), shape, bias));
+  ValueId scaled = site.emit("mul", {site.input(0), factor});
+  site.set_output(0, site.emit("add", {scaled, shift}));
+}
+
 void where(const Site& site) {
   site.set_output(0, site.emit("where", {site.input(0), site.input(1), site.input(2)}));
 }
@@ -168,6 +182,7 @@ Translations elementwise_translations() {
                     {"IsInf", is_inf},
                     {"Dropout", dropout},
                     {"Where", where},
+                    {"ImageScaler", image_scaler},
                     {"Sum", chain("add")},
                     {"Max", chain("maximum")},
                     {"Min", chain("minimum")}};

@@ -26,6 +26,7 @@ class Gradient {
   ValueId with_respect_to(ValueId id) const {
     auto found = gradients_.find(id);
     if (found != gradients_.end()) return found->second;
+    site_.storable(site_.shape_of(id));
     return site_.constant_value(Array(site_.type_of(id).element, site_.shape_of(id)));
   }
 

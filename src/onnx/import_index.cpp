@@ -29,6 +29,23 @@ void gather(const Site& site) {
   site.set_output(0, site.reshaped(taken, result));
 }
 
+/// Of the traditional operators, those that stand behind a classifier: a label by its index, and a
+/// map from labels to scores, of which the scores come out.
+void array_feature_extractor(const Site& site) {
+  ValueId values = site.input(0), indices = site.cast(site.input(1), Element::i64);
+  indices = site.reshaped(indices, {count_of(site.shape_of(indices))});
+  Shape shape = site.shape_of(values);
+  if (shape.empty()) site.wrong("its operand has no elements to choose from");
+  if (shape.size() == 1) {
+    shape.insert(shape.begin(), 1);
+    values = site.reshaped(values, shape);
+  }
+  long axis = static_cast<long>(shape.size()) - 1;
+  site.set_output(0, site.emit("gather", {values, indices}, {{"axis", axis}}));
+}
+
+void zip_map(const Site& site) { site.set_output(0, site.emit("identity", {site.input(0)})); }
+
 void gather_elements(const Site& site) {
   ValueId indices = site.cast(site.input(1), Element::i64);
   site.set_output(0, site.emit("gather_elements", {site.input(0), indices},
@@ -334,6 +351,8 @@ void string_normalizer(const Site& site) {
 Translations index_translations() {
   return {{"Gather", gather},
           {"GatherElements", gather_elements},
+          {"ai.onnx.ml:ArrayFeatureExtractor", array_feature_extractor},
+          {"ai.onnx.ml:ZipMap", zip_map},
           {"GatherND", gather_nd},
           {"Scatter", scatter_elements},
           {"ScatterElements", scatter_elements},

@@ -41,7 +41,7 @@ class Recogniser {
 
   bool is_number(ValueId id, double number) const {
     const auto& data = graph_.values[id].data;
-    if (!data || data->count() != 1 || !is_float(data->element())) return false;
+    if (!data || !data->shape().empty() || !is_float(data->element())) return false;
     return std::fabs(data->real() - number) <= 1e-6 * std::fabs(number);
   }
 

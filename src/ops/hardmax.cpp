@@ -5,12 +5,6 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
-  check_float(call, 0);
-  call.axis("axis", call.shape(0).size());
-  return {call.type(0)};
-}
-
 std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
   const Array& x = inputs[0];
   Lines lines(x.shape(), call.axis("axis", x.rank()));
@@ -32,7 +26,8 @@ Op hardmax() {
   return {.name = "hardmax",
           .summary = "1 at the largest element along one dimension, 0 elsewhere",
           .examples = {"hardmax(f32[2x5])", "hardmax(f32[3x4x2], axis=1)"},
-          .graph = {.settings = {{"axis", -1L, "the dimension"}}, .infer = types_of, .run = run}};
+          .graph = {
+              .settings = {{"axis", -1L, "the dimension"}}, .infer = float_along_axis, .run = run}};
 }
 
 }  // namespace lathe::ops

@@ -124,6 +124,10 @@ struct Signature {
   std::function<std::vector<Array>(const Call&)> of_nothing = nullptr;
 };
 
+/// Prints a call as it is parsed: conv(f32[1x64x56x56], weight f32[64x64x3x3], groups=2). Equal
+/// texts make equal nests.
+std::string print(const Call& call);
+
 /// Takes any number of operands.
 inline constexpr size_t any_number = static_cast<size_t>(-1);
 
@@ -149,7 +153,9 @@ const Op* find_op(std::string_view name);
 /// Returns the types of a call's outputs. Where an operand is dynamic the outputs are too.
 std::vector<Type> infer(const Call& call);
 
-/// Returns the nest of a call; fails if there is none. Every operand is static.
+/// Has the call a nest? Its operator has one, and no operand or output is dynamic or empty.
+bool has_nest(const Call& call);
+/// Returns the nest of a call; fails if there is none.
 Nest nest_of(isl::ctx ctx, const Call& call);
 
 /// Computes the outputs of a call from its operands: those that are there, in order. It runs the

@@ -92,6 +92,22 @@ size_t Call::axis(const std::string& name, size_t rank) const {
   return static_cast<size_t>(value < 0 ? value + dims : value);
 }
 
+std::string print(const Call& call) {
+  std::string out;
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    out += out.empty() ? "" : ", ";
+    if (!call.has(i)) {
+      out += "_";
+    } else {
+      out += (call.operand(i).is_weight ? "weight " : "") + print_type(call.type(i));
+    }
+  }
+  for (const auto& [name, value] : call.attributes()) {
+    out += fmt::format("{}{}={}", out.empty() ? "" : ", ", name, print_attribute(value));
+  }
+  return fmt::format("{}({})", call.name(), out);
+}
+
 std::vector<Type> infer(const Call& call) {
   for (size_t i = 0; i < call.inputs(); ++i) {
     if (!call.has(i)) continue;
@@ -108,10 +124,42 @@ std::vector<Type> infer(const Call& call) {
   return types;
 }
 
+bool has_nest(const Call& call) {
+  if (call.op().graph.nest == nullptr) return false;
+  auto is_usual = [](const Type& type) { return !type.dynamic && count_of(type.shape) > 0; };
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    if (call.has(i) && !is_usual(call.type(i))) return false;
+  }
+  std::vector<Type> outputs = infer(call);
+  return std::all_of(outputs.begin(), outputs.end(), is_usual);
+}
+
+namespace {
+
+/// Refuses extents beyond those of a nest: what isl works out for them does not fit an integer.
+void check_extents(const Call& call) {
+  constexpr long most = 1L << 30;
+  auto check_type = [&](const Type& type) {
+    for (long extent : type.shape) {
+      if (extent > most) {
+        call.refuse("{} is too large for a nest: a dimension is at most {}", print_type(type),
+                    most);
+      }
+    }
+  };
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    if (call.has(i)) check_type(call.type(i));
+  }
+  for (const Type& type : infer(call)) check_type(type);
+}
+
+}  // namespace
+
 Nest nest_of(isl::ctx ctx, const Call& call) {
   if (call.op().graph.nest == nullptr) {
     call.refuse("the elements that it reads depend on data: it has no nest");
   }
+  check_extents(call);
   return call.op().graph.nest(ctx, call);
 }
 

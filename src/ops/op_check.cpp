@@ -45,4 +45,10 @@ Element element_setting(const Call& call, const std::string& name,
   call.refuse("{}=\"{}\" must be one of:{}", name, call.text(name), known);
 }
 
+std::vector<Type> float_along_axis(const Call& call) {
+  check_float(call, 0);
+  call.axis("axis", call.shape(0).size());
+  return {call.type(0)};
+}
+
 }  // namespace lathe::ops

@@ -19,4 +19,8 @@ void check_broadcasts_to(const Call& call, size_t i, const Shape& shape);
 Element element_setting(const Call& call, const std::string& name,
                         const std::vector<Element>& allowed = {});
 
+/// Infers an output of the type of operand 0, whose elements are floats and which has the dimension
+/// "axis".
+std::vector<Type> float_along_axis(const Call& call);
+
 }  // namespace lathe::ops

@@ -8,12 +8,6 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
-  check_float(call, 0);
-  call.axis("axis", call.shape(0).size());
-  return {call.type(0)};
-}
-
 Nest nest_of_call(isl::ctx ctx, const Call& call) {
   size_t axis = call.axis("axis", call.shape(0).size());
   Reduction r = reduction(call, axis, axis + 1);
@@ -43,8 +37,9 @@ Op softmax() {
       .name = "softmax",
       .summary = "exponentials along one dimension, divided by their sum",
       .examples = {"softmax(f32[2x5], axis=1)", "softmax(f32[3x4x2], axis=-2)", "softmax(f32[7])"},
-      .graph = {
-          .settings = {{"axis", -1L, "the dimension"}}, .infer = types_of, .nest = nest_of_call}};
+      .graph = {.settings = {{"axis", -1L, "the dimension"}},
+                .infer = float_along_axis,
+                .nest = nest_of_call}};
 }
 
 }  // namespace lathe::ops

@@ -234,17 +234,9 @@ class Finder {
     for (size_t d : of_value_[id]) dimensions_[d].fixed = true;
   }
 
-  static bool has_nest(const Call& call) {
-    for (size_t i = 0; i < call.inputs(); ++i) {
-      if (call.has(i) && (call.type(i).dynamic || count_of(call.shape(i)) == 0)) return false;
-    }
-    return call.op().graph.nest != nullptr;
-  }
-
   void tie(const Node& node) {
     Call call = call_of(graph_, node);
-    const Type& output = graph_.values[node.outputs.front()].type;
-    if (!has_nest(call) || output.dynamic || count_of(output.shape) == 0) {
+    if (!has_nest(call)) {
       // What an operator does that has no nest is not known here.
       for (ValueId id : node.inputs) {
         if (id != no_value) fix(id);
@@ -252,11 +244,7 @@ class Finder {
       for (ValueId id : node.outputs) fix(id);
       return;
     }
-    std::string key = node.op;
-    for (size_t i = 0; i < call.inputs(); ++i) {
-      key += call.has(i) ? " " + print_type(call.type(i)) : " _";
-    }
-    for (const auto& [name, value] : node.attributes) key += " " + name + print_attribute(value);
+    std::string key = print(call);
     auto found = known_.find(key);
     if (found == known_.end()) {
       Nest nest = nest_of(context_, call);

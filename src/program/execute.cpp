@@ -73,12 +73,8 @@ struct Executor::State {
     return types;
   }
 
-  std::optional<Nest> nest_for(const Node& node, const Call& call,
-                               const std::vector<Type>& operands) {
-    std::string key = node.op;
-    for (size_t i = 0; i < node.inputs.size(); ++i) key += node.inputs[i] == no_value ? " _" : " +";
-    for (const Type& type : operands) key += " " + print_type(type);
-    for (const auto& [name, value] : node.attributes) key += " " + name + print_attribute(value);
+  std::optional<Nest> nest_for(const Call& call) {
+    std::string key = print(call);
     auto found = nests.find(key);
     if (found != nests.end()) return found->second;
     auto nest = executable(context, call);
@@ -94,7 +90,7 @@ struct Executor::State {
     }
     Call call = call_on(node, operands);
     std::vector<Type> outputs = infer(call);
-    auto nest = nest_for(node, call, types);
+    auto nest = nest_for(call);
     if (!nest) return evaluate(context, call, operands);
     prepared[n] = Prepared{types, *nest, outputs};
     return run_nest(*nest, operands, outputs);

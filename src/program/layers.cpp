@@ -50,30 +50,6 @@ std::string describe(const Call& call) {
   return op;
 }
 
-/// Two calls of the same key make the same nest.
-std::string key_of(const Call& call) {
-  std::string key = call.name() + "(";
-  for (size_t i = 0; i < call.inputs(); ++i) {
-    key += i > 0 ? ", " : "";
-    if (!call.has(i)) {
-      key += "_";
-    } else {
-      key += (call.operand(i).is_weight ? "weight " : "") + print_type(call.type(i));
-    }
-  }
-  for (const auto& [name, value] : call.attributes()) {
-    key += fmt::format(", {}={}", name, print_attribute(value));
-  }
-  return key + ")";
-}
-
-bool is_static(const Call& call) {
-  for (size_t i = 0; i < call.inputs(); ++i) {
-    if (call.has(i) && (call.type(i).dynamic || count_of(call.shape(i)) == 0)) return false;
-  }
-  return call.op().graph.nest != nullptr;
-}
-
 }  // namespace
 
 std::vector<Layer> layers_of(const Graph& graph) {
@@ -83,7 +59,7 @@ std::vector<Layer> layers_of(const Graph& graph) {
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
     Call call = call_of(graph, node);
-    Layer layer{n, node.name, node.op, describe(call), key_of(call), {}, {}};
+    Layer layer{n, node.name, node.op, describe(call), print(call), {}, {}};
     const Type& output = graph.values[node.outputs.front()].type;
     layer.inner_output = output.shape;
     if (layer.inner_output.size() > 1) layer.inner_output.erase(layer.inner_output.begin());
@@ -91,8 +67,7 @@ std::vector<Layer> layers_of(const Graph& graph) {
     // A nest that only moves data has nothing worth counting.
     auto known = costs.find(layer.key);
     if (known == costs.end()) {
-      bool counts = is_static(call) && call.op().graph.run == nullptr && !output.dynamic &&
-                    count_of(output.shape) > 0;
+      bool counts = has_nest(call) && call.op().graph.run == nullptr;
       known = costs.emplace(layer.key, counts ? cost(nest_of(context, call)) : Cost{}).first;
     }
     layer.cost = known->second;

@@ -127,7 +127,7 @@ class OnnxModel {
   }
 };
 
-/// A model of one node: inputs x0, x1 ... of these shapes, or initialisers of these integers.
+/// Returns the text of the graph that a model becomes.
 inline std::string print_onnx(const OnnxModel& model, const ImportOptions& options = {}) {
   return print(model.parse(options));
 }

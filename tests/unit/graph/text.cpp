@@ -208,16 +208,16 @@ TEST(GraphText, ErrorsHaveAPlace) {
            {"", "a.graph:1:1: expected 'graph', found 'the end'"},
            {"network g", "a.graph:1:1: expected 'graph', found 'network'"},
            {"graph (", "a.graph:1:7: expected a name for the graph, found '('"},
-           {head + "y = relu(z): f32[2]\noutput y", "a.graph:3:11: there is no value 'z' so far"},
+           {head + "y = relu(z): f32[2]\noutput y", "a.graph:3:10: there is no value 'z' so far"},
            {head + "y = relu(x): f33[2]\noutput y", "a.graph:3:14: 'f33' is no element type"},
            {head + "y = relu(x): f32[2y3]\noutput y", "a.graph:3:21: expected a shape like 1x3x32"},
            {head + "y = relu(x): f32[2x]\noutput y", "a.graph:3:20: expected a shape like 1x3x32"},
            {head + "y = relu(x): f32[-2]\noutput y", "a.graph:3:18: expected an extent, found '-'"},
            {head + "y = relu(x): f32[99999999999999999999]\noutput y",
             "a.graph:3:18: expected an extent, found '99999999999999999999'"},
-           {head + "x = relu(x): f32[2]\noutput x", "a.graph:4:1: there are two values 'x'"},
+           {head + "x = relu(x): f32[2]\noutput x", "a.graph:3:1: there are two values 'x'"},
            {head + "y = relu(x, a=1, a=2): f32[2]\noutput y",
-            "a.graph:3:21: attribute 'a' is given twice"},
+            "a.graph:3:18: attribute 'a' is given twice"},
            {head + "y = relu(x, a=): f32[2]\noutput y",
             "a.graph:3:15: expected a number, found ')'"},
            {head + "y = relu(x, a=[1, \"b\"]): f32[2]\noutput y",
@@ -227,15 +227,15 @@ TEST(GraphText, ErrorsHaveAPlace) {
            {head + "y, z = relu(x): f32[2]\noutput y", "a.graph:4:1: expected ',', found 'output'"},
            {head + "y = 3(x): f32[2]\noutput y", "a.graph:3:5: expected an operator, found '3'"},
            {head + "weight w: f32[2] = [1.0]\noutput x",
-            "a.graph:4:1: f32[2] needs 2 elements, not 1"},
-           {head + "weight w: i32[2] = [1, 2.5]\noutput x", "a.graph:4:1: expected integers"},
+            "a.graph:3:20: f32[2] needs 2 elements, not 1"},
+           {head + "weight w: i32[2] = [1, 2.5]\noutput x", "a.graph:3:20: expected integers"},
            {head + "weight w: f32[2] = some\noutput x",
             "a.graph:3:20: expected data, or how the value begins"},
            {head + "weight w: f32[2] = normal(x)\noutput x",
             "a.graph:3:27: expected a number, found 'x'"},
            {head + "weight w: string[1] = [1]\noutput x",
             "a.graph:3:24: expected a text, found '1'"},
-           {head + "output z", "a.graph:3:9: there is no value 'z' so far"},
+           {head + "output z", "a.graph:3:8: there is no value 'z' so far"},
            {head + "input \"x", "a.graph:3:7: this quote does not close"},
            {head + "constant c: f32[2]\noutput x", "graph 'g': the constant 'c' has no data"},
            {head + "input y: f32[?]\noutput x",
@@ -249,7 +249,7 @@ TEST(GraphText, HugeDataAreRefused) {
   EXPECT_EQ(message_of([] {
               parse_graph("graph g\nconstant c: f32[1048576x1048576] = stored\noutput c", "a");
             }),
-            "a:3:1: f32[1048576x1048576] is too large");
+            "a:2:36: f32[1048576x1048576] is too large");
 }
 
 }  // namespace

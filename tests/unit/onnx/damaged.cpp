@@ -151,14 +151,14 @@ output w_1
 TEST(OnnxDamaged, NodesMayBeUnsorted) {
   OnnxModel m;
   m.input("x", {2});
-  for (int i = 300; i-- > 0;) {
+  for (int i = 8000; i-- > 0;) {
     m.node("Relu", {i == 0 ? "x" : fmt::format("v{}", i)}, {fmt::format("v{}", i + 1)});
   }
-  m.output("v300");
+  m.output("v8000");
   Graph graph = m.parse();
-  ASSERT_EQ(graph.nodes.size(), 300u);
+  ASSERT_EQ(graph.nodes.size(), 8000u);
   EXPECT_EQ(graph.nodes[0].name, "v1");
-  EXPECT_EQ(graph.nodes[299].name, "v300");
+  EXPECT_EQ(graph.nodes[7999].name, "v8000");
 }
 
 TEST(OnnxDamaged, SplitsIntoNothing) {

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include "ops/op.h"
+#include "poly/isl.h"
 #include "support/onnx_model.h"
 
 namespace lathe::test {
@@ -231,6 +233,42 @@ TEST(OnnxHuge, FoldingDoesNotTakeLong) {
   EXPECT_EQ(m.parse().nodes[0].op, "einsum");
 }
 
+TEST(OnnxHuge, Sequences) {
+  OnnxModel m;
+  m.input("x", {huge});
+  m.node("SplitToSequence", {"x"}, {"s"});
+  m.node("SequenceLength", {"s"}, {"y"});
+  m.output("y");
+  expect_small(m, "node 's' (SplitToSequence): too many elements to store");
+  OnnxModel gap;
+  gap.input("x", {2});
+  gap.node("SequenceConstruct", {"x", "", "x"}, {"s"});
+  gap.node("ConcatFromSequence", {"s"}, {"y"}, {{"axis", 0L}});
+  gap.output("y");
+  expect_small(gap, "node 's' (SequenceConstruct): operand 1 is missing");
+}
+
+TEST(OnnxHuge, Blocks) {
+  for (const std::string op : {"DepthToSpace", "SpaceToDepth"}) {
+    for (long size : {1L << 32, 0L, -1L, beyond}) {
+      OnnxModel m;
+      m.input("x", {1, 4, 4, 4});
+      m.node(op, {"x"}, {"y"}, {{"blocksize", size}});
+      m.output("y");
+      expect_small(m, fmt::format("node 'y' ({}): its blocks do not fit", op));
+    }
+  }
+}
+
+TEST(OnnxHuge, LabelsWithoutABatch) {
+  OnnxModel m;
+  m.input("x", {2, 3});
+  m.input("labels", {}, Element::i64);
+  m.node("NegativeLogLikelihoodLoss", {"x", "labels"}, {"y"});
+  m.output("y");
+  expect_small(m, "node 'y' (NegativeLogLikelihoodLoss): its labels have no batch");
+}
+
 TEST(OnnxHuge, Reductions) {
   for (const std::string op : {"GlobalAveragePool", "GlobalMaxPool", "ReduceSum", "Softmax"}) {
     OnnxModel m;
@@ -238,6 +276,22 @@ TEST(OnnxHuge, Reductions) {
     m.node(op, {"x"}, {"y"});
     m.output("y");
     expect_small(m, "");
+  }
+}
+
+TEST(OnnxHuge, NoNestIsThatLarge) {
+  Context context;
+  for (const std::string text :
+       {"global_pool(f32[1x4x1099511627776])", "relu(f32[1099511627776])",
+        "avg_pool(f32[1x4x1099511627776], kernel=[2])", "reduce_sum(f32[1099511627776])"}) {
+    expect_failure([&] { nest_of(context, parse_call(text)); },
+                   {"is too large for a nest: a dimension is at most 1073741824"});
+  }
+  for (const std::string op : {"avg_pool", "max_pool", "lp_pool"}) {
+    std::string text = op + "(f32[1x4x8], kernel=[4611686018427387904])";
+    expect_failure([&] { infer(parse_call(text)); }, {op + ": the kernel", "is too large"});
+    text = op + "(f32[1x4x1073741824], kernel=[1073741824])";
+    EXPECT_NO_THROW(nest_of(context, parse_call(text))) << text;
   }
 }
 
