@@ -44,9 +44,10 @@ std::string suggestion(std::string name) {
 }
 
 [[noreturn]] void fail_unknown(const std::string& name) {
-  std::string known;
-  for (const ModelEntry& entry : list_models()) known += " " + entry.name;
-  fail("no network '{}'; {}networks here:{}", name, suggestion(name), known);
+  fail(
+      "no network '{}'; {}'lathe list models' lists the built-in ones, and .onnx and .graph files "
+      "are read too",
+      name, suggestion(name));
 }
 
 const Model& find_model(const std::string& variant) {

@@ -43,8 +43,7 @@ namespace models {
 const std::vector<Model>& all();
 }  // namespace models
 
-/// Returns a built-in network. An unknown name gets an error that says what there is and which name
-/// is nearest.
+/// Returns a built-in network. An unknown name gets an error that says which name is nearest.
 Graph load_model(const std::string& name, const ModelOptions& options = {});
 
 /// A line of the list of networks.

@@ -44,8 +44,8 @@ TEST(ModelLoad, UnknownNamesGetTheNearestAndTheList) {
   expect_error("wrn-40-2", "did you mean 'wrn40_2'?");
   expect_error("resnet34-cifar10", "did you mean 'resnet34-cifar'?");
   expect_error("nasbench-201:5", "did you mean 'nasbench201'?");
-  expect_error("alexnet", "networks here: bert_base bert_tiny densenet121");
-  expect_error("", "no network ''; networks here: bert_base");
+  expect_error("alexnet", "no network 'alexnet'; 'lathe list models' lists the built-in ones");
+  expect_error("", "no network ''; 'lathe list models'");
   EXPECT_EQ(error_of("xyzzy").find("did you mean"), std::string::npos);
 }
 
