@@ -253,6 +253,9 @@ class Importer {
       ValueId id = found->second;
       // What comes out has a place and a name of its own.
       bool computed = state_.graph.value(id).kind == Value::Kind::computed;
+      if (state_.graph.value(id).kind == Value::Kind::constant) {
+        state_.graph.rename(id, info.name() + "/constant");
+      }
       if (!computed || !taken.insert(id).second) {
         id = state_.graph.call("identity", {id}, {}, info.name());
       }

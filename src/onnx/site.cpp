@@ -213,8 +213,10 @@ ValueId Site::emit(std::string_view op, const std::vector<ValueId>& inputs,
 }
 
 ValueId Site::constant_value(Array data) const {
-  std::string name = wants(0) ? node_.output(0) : node_.op_type();
-  return state_.graph.constant(std::move(data), name);
+  std::string name = name_of_node(node_) + "/constant";
+  ValueId id = state_.graph.constant(std::move(data), name);
+  state_.constants.insert(id);
+  return id;
 }
 
 long Site::storable(const Shape& shape) const {
@@ -239,9 +241,9 @@ void Site::set_output(size_t i, ValueId value) const {
     alias = alias || (has(k) && state_.values.contains(node_.input(static_cast<int>(k))) &&
                       input(k) == value);
   }
-  if (!alias && state_.graph.value(value).kind == Value::Kind::computed) {
-    state_.graph.rename(value, name);
-  }
+  bool is_own =
+      state_.graph.value(value).kind == Value::Kind::computed || state_.constants.erase(value) > 0;
+  if (!alias && is_own) state_.graph.rename(value, name);
 }
 
 void Site::set_sequence(size_t i, std::vector<ValueId> values) const {

@@ -23,6 +23,7 @@ struct ImportState {
   std::unordered_map<std::string, ValueId> values;                  ///< by ONNX's names
   std::unordered_map<std::string, std::vector<ValueId>> sequences;  ///< lists of tensors
   std::unordered_map<ValueId, Array> known;  ///< of inputs whose value was given
+  std::set<ValueId> constants;               ///< that translations made
   long folded = 0;                           ///< elements that folding made so far
   long stored = 0;                           ///< elements that translations made so far
 };

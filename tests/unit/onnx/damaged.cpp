@@ -136,15 +136,15 @@ TEST(OnnxDamaged, OutputsMayRepeatAndMayBeInputs) {
   for (const char* name : {"y", "y", "x", "w"}) m.output(name);
   EXPECT_EQ(print_onnx(m), R"(graph g
 input x: f32[2]
-weight w: f32[1] = [1.0]
+weight "w/constant": f32[1] = [1.0]
 y = relu(x): f32[2]
 y_1 = identity(y): f32[2]
 x_1 = identity(x): f32[2] as x
-w_1 = identity(w): f32[1] as w
+w = identity("w/constant"): f32[1]
 output y
 output y_1
 output x_1
-output w_1
+output w
 )");
 }
 

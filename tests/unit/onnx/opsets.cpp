@@ -187,8 +187,9 @@ TEST(OnnxOpset, DropoutInTraining) {
   mask.output("y");
   mask.output("m");
   EXPECT_EQ(print_onnx(mask),
-            "graph g\ninput x: f32[2]\nconstant y_1: bool[2] = [1, 1]\ny = identity(x): f32[2]\n"
-            "m = identity(y_1): bool[2]\noutput y\noutput m\n");
+            "graph g\ninput x: f32[2]\nconstant \"m/constant\": bool[2] = [1, 1]\ny = identity(x): "
+            "f32[2]\n"
+            "m = identity(\"m/constant\"): bool[2]\noutput y\noutput m\n");
 }
 
 }  // namespace
