@@ -1,48 +1,17 @@
 // lift.cpp: from a nest back to operators of a graph. Interface: lift.h.
 //
 // Every statement of products is a convolution of a part of its input, or several, and every copy
-// is a "take"; each makes a piece of the tensor that it writes. The pieces of a tensor are merged
-// along one dimension at a time until one is left.
+// is a "take"; each makes a piece of the tensor that it writes (pieces.h).
 #include "program/lift.h"
 
 #include <algorithm>
-#include <numeric>
 #include <set>
 
 #include "base/error.h"
+#include "program/pieces.h"
 
 namespace lathe {
 namespace {
-
-/// A part of a tensor: element (i, j, ...) of the piece is element (to[0][i], to[1][j], ...) of the
-/// tensor, and element (from[0][i], from[1][j], ...) of the value.
-struct Piece {
-  ValueId value;
-  std::vector<Shape> from, to;
-};
-
-/// Returns the piece with its indices in order: pieces of the same place then look the same.
-Piece in_order(Piece piece) {
-  for (size_t d = 0; d < piece.to.size(); ++d) {
-    std::vector<std::pair<long, long>> pairs;
-    for (size_t i = 0; i < piece.to[d].size(); ++i) {
-      pairs.emplace_back(piece.to[d][i], piece.from[d][i]);
-    }
-    std::sort(pairs.begin(), pairs.end());
-    for (size_t i = 0; i < pairs.size(); ++i) {
-      std::tie(piece.to[d][i], piece.from[d][i]) = pairs[i];
-    }
-  }
-  return piece;
-}
-
-Shape counted(long count, long first = 0) {
-  Shape list(static_cast<size_t>(count));
-  std::iota(list.begin(), list.end(), first);
-  return list;
-}
-
-bool is_counted(const Shape& list, long count) { return list == counted(count); }
 
 /// What a coordinate of a statement does, seen from the accesses.
 enum class Part { batch, filter, channel, group, position, window, slice };
@@ -91,7 +60,7 @@ class Lift {
   GraphBuilder out_;
   std::vector<ValueId>* renamed_ = nullptr;
   std::vector<ValueId> operand_of_;            // of each tensor, the value; none: made here
-  std::vector<std::vector<Piece>> pieces_;     // of each tensor, what was made so far
+  std::vector<Pieces> pieces_;                 // of each tensor, what was made so far
   std::vector<std::optional<size_t>> biases_;  // of each tensor, the weight it begins with
   ValueId first_ = no_value;  // what the first convolution makes: it is named like the layer
 
@@ -149,7 +118,7 @@ class Lift {
 
   void match_tensors() {
     operand_of_.assign(nest_.tensors().size(), no_value);
-    pieces_.resize(nest_.tensors().size());
+    pieces_.resize(nest_.tensors().size(), Pieces(out_, node_.name));
     biases_.resize(nest_.tensors().size());
     std::vector<ValueId> operands;
     for (ValueId id : node_.inputs) {
@@ -207,7 +176,9 @@ class Lift {
       biases_[s.write.tensor] = source.tensor;
       return;
     }
-    Piece whole = merged(source.tensor);
+    auto found_whole = pieces_[source.tensor].merged();
+    if (!found_whole) refuse("statement '" + s.name + "' copies what is not computed in one piece");
+    const Piece& whole = *found_whole;
     Piece piece{whole.value, {}, {}};
     std::set<size_t> owned;  // coordinates that move along one dimension
     for (size_t d = 0; d < to.size(); ++d) {
@@ -228,7 +199,7 @@ class Lift {
       piece.to.push_back(targets);
       piece.from.push_back(inside);
     }
-    add_piece(s.write.tensor, piece);
+    pieces_[s.write.tensor].add(piece);
   }
 
   // Products: convolutions.
@@ -371,13 +342,12 @@ class Lift {
     ValueId source = selected(value_of_input(p.input_tensor), inputs, slides);
     ValueId weight = weights(p, x, groups, filters, channels, slides);
     size_t tensor = p.statement.write.tensor;
-    Piece piece = placed(p, x, outputs, slides), place = in_order(piece);
+    Piece piece = placed(p, x, outputs, slides);
     // What is added to a piece that is there already has no bias of its own.
-    bool first = std::none_of(pieces_[tensor].begin(), pieces_[tensor].end(),
-                              [&](const Piece& there) { return there.to == place.to; });
+    bool first = !pieces_[tensor].has(piece);
     ValueId bias = biases_[tensor] && first ? taken_weight(*biases_[tensor], outputs) : no_value;
     piece.value = convolved(source, weight, bias, static_cast<long>(groups.size()), slides);
-    add_piece(tensor, piece);
+    pieces_[tensor].add(piece);
   }
 
   /// Returns where the output of a convolution belongs; its value is still to come.
@@ -408,7 +378,7 @@ class Lift {
 
   /// Cuts the channels, and the rows that no window touches, out of an input.
   ValueId selected(ValueId value, const Shape& channels, const std::vector<Sliding>& slides) {
-    value = taken(value, 1, channels);
+    value = taken(out_, value, 1, channels, node_.name);
     Shape starts(out_.shape(value).size(), 0), sizes = out_.shape(value);
     for (size_t d = 0; d < slides.size(); ++d) {
       long first = std::max(0L, slides[d].first), spare = sizes[d + 2] - slides[d].end;
@@ -419,21 +389,6 @@ class Lift {
     if (sizes == out_.shape(value)) return value;
     return out_.call("slice", {value}, {{"starts", starts}, {"sizes", sizes}},
                      node_.name + ".slice");
-  }
-
-  /// Returns the elements along one dimension that a list names: the value itself, a slice, a take.
-  ValueId taken(ValueId value, size_t axis, const Shape& indices) {
-    const Shape shape = out_.shape(value);
-    if (is_counted(indices, shape[axis])) return value;
-    if (indices == counted(static_cast<long>(indices.size()), indices.front())) {
-      Shape starts(shape.size(), 0), sizes = shape;
-      starts[axis] = indices.front();
-      sizes[axis] = static_cast<long>(indices.size());
-      return out_.call("slice", {value}, {{"starts", starts}, {"sizes", sizes}},
-                       node_.name + ".slice");
-    }
-    return out_.call("take", {value}, {{"axis", static_cast<long>(axis)}, {"indices", indices}},
-                     node_.name + ".take");
   }
 
   /// Returns the weights [filters, channels of a group, kernel] that the statement touches.
@@ -544,98 +499,11 @@ class Lift {
     return value_of(tensor);
   }
 
-  /// Adds a piece; one at the same place is added to the one that is there.
-  void add_piece(size_t tensor, const Piece& unordered) {
-    Piece piece = in_order(unordered);
-    for (Piece& there : pieces_[tensor]) {
-      if (there.to != piece.to) continue;
-      there.value =
-          out_.call("add", {materialised(there), materialised(piece)}, {}, node_.name + ".sum");
-      for (Shape& list : there.from) list = counted(static_cast<long>(list.size()));
-      return;
-    }
-    pieces_[tensor].push_back(piece);
-  }
-
-  ValueId materialised(const Piece& piece) {
-    ValueId value = piece.value;
-    for (size_t d = 0; d < piece.from.size(); ++d) value = taken(value, d, piece.from[d]);
-    return value;
-  }
-
-  static bool are_disjoint(const Shape& a, const Shape& b) {
-    return std::none_of(a.begin(), a.end(),
-                        [&](long x) { return std::find(b.begin(), b.end(), x) != b.end(); });
-  }
-
-  /// Returns the dimension along which two pieces stand side by side, if there is just one.
-  static std::optional<size_t> beside(const Piece& a, const Piece& b) {
-    std::optional<size_t> result;
-    for (size_t d = 0; d < a.to.size(); ++d) {
-      if (a.to[d] == b.to[d]) continue;
-      if (result || !are_disjoint(a.to[d], b.to[d])) return std::nullopt;
-      result = d;
-    }
-    return result;
-  }
-
-  Piece joined(const Piece& a, const Piece& b, size_t d) {
-    auto append = [](Shape& list, const Shape& more) {
-      list.insert(list.end(), more.begin(), more.end());
-    };
-    Piece result = a;
-    bool same_elsewhere = a.value == b.value;
-    for (size_t k = 0; k < a.from.size(); ++k) {
-      same_elsewhere = same_elsewhere && (k == d || a.from[k] == b.from[k]);
-    }
-    append(result.to[d], b.to[d]);
-    if (same_elsewhere) {
-      append(result.from[d], b.from[d]);
-      return in_order(result);
-    }
-    result.value = out_.call("concat", {materialised(a), materialised(b)},
-                             {{"axis", static_cast<long>(d)}}, node_.name + ".concat");
-    for (size_t k = 0; k < result.from.size(); ++k) {
-      result.from[k] = counted(static_cast<long>(result.to[k].size()));
-    }
-    return in_order(result);
-  }
-
-  /// Returns all pieces of a tensor as one.
-  Piece merged(size_t tensor) {
-    std::vector<Piece> list = pieces_[tensor];
-    if (list.empty()) refuse("nothing computes '" + nest_.tensors()[tensor].name + "'");
-    while (list.size() > 1) {
-      bool found = false;
-      for (size_t i = 0; i < list.size() && !found; ++i) {
-        for (size_t j = i + 1; j < list.size() && !found; ++j) {
-          auto d = beside(list[i], list[j]);
-          if (!d) continue;
-          list[i] = joined(list[i], list[j], *d);
-          list.erase(list.begin() + static_cast<long>(j));
-          found = true;
-        }
-      }
-      if (!found) refuse("the parts of '" + nest_.tensors()[tensor].name + "' do not fit together");
-    }
-    return list.front();
-  }
-
   /// Returns the whole tensor as a value.
   ValueId value_of(size_t tensor) {
-    Piece piece = merged(tensor);
-    const Shape& shape = nest_.tensors()[tensor].shape;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      Shape inverse(static_cast<size_t>(shape[d]), -1);
-      for (size_t i = 0; i < piece.to[d].size(); ++i) {
-        inverse[static_cast<size_t>(piece.to[d][i])] = piece.from[d][i];
-      }
-      if (std::find(inverse.begin(), inverse.end(), -1) != inverse.end()) {
-        refuse("some elements of '" + nest_.tensors()[tensor].name + "' are computed by nothing");
-      }
-      piece.value = taken(piece.value, d, inverse);
-    }
-    return piece.value;
+    auto value = pieces_[tensor].whole(nest_.tensors()[tensor].shape);
+    if (!value) refuse("the parts of '" + nest_.tensors()[tensor].name + "' do not fill it");
+    return *value;
   }
 };
 
