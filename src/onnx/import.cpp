@@ -12,7 +12,6 @@
 namespace lathe {
 namespace {
 
-using onnx::GraphProto;
 using onnx::ModelProto;
 using onnx::NodeProto;
 using onnx::ValueInfoProto;

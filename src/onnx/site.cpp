@@ -127,7 +127,7 @@ const std::vector<ValueId>& Site::sequence(size_t i) const {
   return found->second;
 }
 
-const Shape& Site::shape(size_t i) const {
+Shape Site::shape(size_t i) const {
   const Type& known = type(i);
   if (known.dynamic) {
     unsupported(fmt::format("the shape of operand {} depends on data", i));

@@ -59,7 +59,8 @@ class Site {
   /// Returns operand i, or no value if it is left out.
   ValueId optional_input(size_t i) const { return has(i) ? input(i) : no_value; }
   const Type& type(size_t i) const { return state_.graph.type(input(i)); }
-  const Shape& shape(size_t i) const;
+  /// Returns a shape by value: adding nodes moves what the graph stores.
+  Shape shape(size_t i) const;
   Element element(size_t i) const { return type(i).element; }
   const std::vector<ValueId>& sequence(size_t i) const;
   std::vector<ValueId> all_inputs() const;
@@ -94,7 +95,7 @@ class Site {
   ValueId transposed(ValueId value, const Shape& perm) const;
   ValueId cast(ValueId value, Element element) const;
   const Type& type_of(ValueId value) const { return state_.graph.type(value); }
-  const Shape& shape_of(ValueId value) const { return type_of(value).shape; }
+  Shape shape_of(ValueId value) const { return type_of(value).shape; }
   /// Returns an axis from 0 on; negative ones count from the end of "rank" dimensions.
   size_t axis(long value, size_t rank) const;
 

@@ -316,8 +316,7 @@ class Lift {
       step = result.dilation;
     }
     if (result.stride < 1 || step < 1) refuse("an index runs backwards");
-    Shape origin = x;
-    result.first = p.input[d].at(origin);
+    result.first = p.input[d].at(x);
     result.end = result.first + (result.outputs - 1) * result.stride +
                  (result.elements - 1) * result.dilation + 1;
     return result;

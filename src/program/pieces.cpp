@@ -48,7 +48,7 @@ Shape counted(long count, long first) {
 
 ValueId taken(GraphBuilder& graph, ValueId value, size_t axis, const Shape& indices,
               const std::string& name) {
-  const Shape shape = graph.shape(value);
+  Shape shape = graph.shape(value);
   if (indices == counted(shape[axis])) return value;
   if (indices == counted(static_cast<long>(indices.size()), indices.front())) {
     Shape starts(shape.size(), 0), sizes = shape;
