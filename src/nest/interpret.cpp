@@ -54,12 +54,7 @@ T from_double(double value) {
 
 /// Composes an access with the schedule's inverse: iterations -> row-major offset.
 poly::Affine offset_of(const Access& access, const Tensor& tensor, const Order& order) {
-  isl::multi_aff at = access.at.pullback(order.instance);
-  isl::aff offset = poly::constant(at.domain().space(), 0);
-  for (size_t i = 0; i < tensor.shape.size(); ++i) {
-    offset = offset.scale(tensor.shape[i]).add(at.at(static_cast<int>(i)));
-  }
-  return poly::take_apart(offset);
+  return poly::take_apart(row_major(access.at.pullback(order.instance), tensor));
 }
 
 /// The offsets of one instance: of the write, then of the reads.
@@ -301,6 +296,14 @@ class Interpreter {
 };
 
 }  // namespace
+
+isl::aff row_major(const isl::multi_aff& at, const Tensor& tensor) {
+  isl::aff offset = poly::constant(at.domain().space(), 0);
+  for (size_t i = 0; i < tensor.shape.size(); ++i) {
+    offset = offset.scale(tensor.shape[i]).add(at.at(static_cast<int>(i)));
+  }
+  return offset;
+}
 
 template <class T>
 Buffers<T> make_buffers(const Nest& nest) {

@@ -12,6 +12,9 @@ namespace lathe {
 template <class T>
 using Buffers = std::vector<std::vector<T>>;
 
+/// Returns the row-major offset of element "at" of a tensor, as a function of what "at" is one of.
+isl::aff row_major(const isl::multi_aff& at, const Tensor& tensor);
+
 /// Returns buffers of the right sizes: padding holds its value, everything else 0.
 template <class T>
 Buffers<T> make_buffers(const Nest& nest);

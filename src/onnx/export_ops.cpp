@@ -88,17 +88,13 @@ void cast(const ExportSite& site) {
 
 // Windows.
 
-Shape or_all(const Shape& list, size_t count, long value) {
-  return list.empty() ? Shape(count, value) : list;
-}
-
 OnnxAttributes window(const ExportSite& site, const Shape& kernel) {
   const Call& call = site.call();
   size_t dims = kernel.size();
   return {{"kernel_shape", kernel},
-          {"strides", or_all(call.integers("strides"), dims, 1)},
-          {"dilations", or_all(call.integers("dilations"), dims, 1)},
-          {"pads", or_all(call.integers("pads"), 2 * dims, 0)}};
+          {"strides", call.integers("strides", dims)},
+          {"dilations", call.integers("dilations", dims)},
+          {"pads", call.integers("pads", 2 * dims)}};
 }
 
 void conv(const ExportSite& site) {
@@ -217,7 +213,7 @@ void transpose(const ExportSite& site) {
 
 void slice(const ExportSite& site) {
   const Shape &starts = site.call().integers("starts"), &sizes = site.call().integers("sizes");
-  Shape steps = or_all(site.call().integers("steps"), starts.size(), 1), ends, axes;
+  Shape steps = site.call().integers("steps", starts.size()), ends, axes;
   for (size_t i = 0; i < starts.size(); ++i) {
     long end = starts[i] + sizes[i] * steps[i];
     ends.push_back(end < 0 ? std::numeric_limits<int>::min() : end);

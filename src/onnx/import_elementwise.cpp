@@ -83,8 +83,7 @@ void clip(const Site& site) {
   site.set_output(0, site.emit("clip", {site.input(0)}, {{"min", low}, {"max", high}}));
 }
 
-void cast(const Site& site) {
-  Element to = element_of_onnx(site.integer("to", 0), site.where());
+void cast_to(const Site& site, Element to) {
   if (to == Element::string || site.element(0) == Element::string) {
     site.unsupported("texts are not converted");
   }
@@ -92,14 +91,8 @@ void cast(const Site& site) {
   site.set_output(0, same ? site.emit("identity", {site.input(0)}) : site.cast(site.input(0), to));
 }
 
-void cast_like(const Site& site) {
-  Element to = site.element(1);
-  if (to == Element::string || site.element(0) == Element::string) {
-    site.unsupported("texts are not converted");
-  }
-  bool same = site.element(0) == to;
-  site.set_output(0, same ? site.emit("identity", {site.input(0)}) : site.cast(site.input(0), to));
-}
+void cast(const Site& site) { cast_to(site, element_of_onnx(site.integer("to", 0), site.where())); }
+void cast_like(const Site& site) { cast_to(site, site.element(1)); }
 
 void mod(const Site& site) {
   const char* op = site.integer("fmod", 0) == 1 ? "rem" : "mod";

@@ -153,10 +153,8 @@ void slice(const Site& site) {
     if (sizes[a] == 0) starts[a] = 0;
     if (sizes[a] <= 1) steps[a] = 1;
   }
-  bool plain = std::all_of(steps.begin(), steps.end(), [](long s) { return s == 1; });
-  site.set_output(
-      0, site.emit("slice", {site.input(0)},
-                   {{"starts", starts}, {"sizes", sizes}, {"steps", plain ? Shape{} : steps}}));
+  site.set_output(0, site.emit("slice", {site.input(0)},
+                               {{"starts", starts}, {"sizes", sizes}, {"steps", steps}}));
 }
 
 ValueId taken(const Site& site, ValueId value, size_t axis, const Shape& indices) {

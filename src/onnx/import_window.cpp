@@ -64,16 +64,8 @@ Windowed windowed(const Site& site, Shape kernel) {
   return w;
 }
 
-/// Attributes are kept as the operators' defaults have them: nothing where all are 1, or 0.
-Shape unless_all(const Shape& list, long value) {
-  bool all = std::all_of(list.begin(), list.end(), [&](long x) { return x == value; });
-  return all ? Shape{} : list;
-}
-
 Attributes attributes_of(const Windowed& w) {
-  return {{"strides", unless_all(w.strides, 1)},
-          {"dilations", unless_all(w.dilations, 1)},
-          {"pads", unless_all(w.pads, 0)}};
+  return {{"strides", w.strides}, {"dilations", w.dilations}, {"pads", w.pads}};
 }
 
 /// Padding that is negative cuts the input.
@@ -150,7 +142,7 @@ void conv_transpose(const Site& site) {
     }
   }
   Attributes attributes = attributes_of(w);
-  attributes["output_pads"] = unless_all(extra, 0);
+  attributes["output_pads"] = extra;
   attributes["groups"] = site.integer("group", 1);
   site.set_output(0, site.emit("conv_transpose",
                                {site.input(0), site.input(1), site.optional_input(2)}, attributes));
@@ -266,23 +258,11 @@ void group_norm(const Site& site) {
 }
 
 void layer_norm(const Site& site) {
-  if (site.wants(1) || site.wants(2)) {
-    // Mean and inverse deviation are outputs of training; they are worked out beside.
-    size_t rank = site.shape(0).size(), axis = site.axis(site.integer("axis", -1), rank);
-    Shape axes;
-    for (size_t i = axis; i < rank; ++i) axes.push_back(static_cast<long>(i));
-    ValueId mean = site.emit("reduce_mean", {site.input(0)}, {{"axes", axes}});
-    ValueId difference = site.emit("sub", {site.input(0), mean});
-    ValueId square = site.emit("mul", {difference, difference});
-    ValueId variance = site.emit("reduce_mean", {square}, {{"axes", axes}});
-    ValueId epsilon = filled(site, site.type(0), {}, site.real("epsilon", 1e-5));
-    ValueId deviation = site.emit("sqrt", {site.emit("add", {variance, epsilon})});
-    site.set_output(1, mean);
-    site.set_output(2, site.emit("reciprocal", {deviation}));
-  }
-  site.set_output(
-      0, site.emit("layer_norm", {site.input(0), site.input(1), site.optional_input(2)},
-                   {{"axis", site.integer("axis", -1)}, {"epsilon", site.real("epsilon", 1e-5)}}));
+  std::vector<ValueId> inputs{site.input(0), site.input(1), site.optional_input(2)};
+  std::vector<ValueId> results =
+      site.emit_all("layer_norm", inputs,
+                    {{"axis", site.integer("axis", -1)}, {"epsilon", site.real("epsilon", 1e-5)}});
+  for (size_t i = 0; i < results.size(); ++i) site.set_output(i, results[i]);
 }
 
 void rms_norm(const Site& site) {

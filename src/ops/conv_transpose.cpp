@@ -18,9 +18,6 @@
 namespace lathe::ops {
 namespace {
 
-/// No extent and no attribute is larger, so that their products do not overflow.
-constexpr long most = 1L << 30;
-
 /// One dimension that the kernel spreads along.
 struct Spread {
   std::string name;  ///< of the dimension: h for the loops oh, ih, kh
@@ -41,30 +38,18 @@ struct Transposed {
   std::vector<Spread> dims;
 };
 
-/// Returns an attribute with one integer for each of "count" places, all "otherwise" if empty.
-Shape list(const Call& call, const std::string& name, size_t count, long otherwise) {
-  Shape values = call.integers(name);
-  if (values.empty()) values.assign(count, otherwise);
-  if (values.size() != count) {
-    call.refuse("{}={} must have {} numbers", name, print_attribute(values), count);
-  }
-  for (long value : values) {
-    if (value >= otherwise && value <= most) continue;
-    call.refuse("{}={}: {} is out of range", name, print_attribute(values), value);
-  }
-  return values;
-}
-
 std::vector<Spread> spreads(const Call& call) {
   const Shape &input = call.shape(0), &weight = call.shape(1);
   size_t dims = input.size() - 2;
-  Shape strides = list(call, "strides", dims, 1), dilations = list(call, "dilations", dims, 1);
-  Shape pads = list(call, "pads", 2 * dims, 0), more = list(call, "output_pads", dims, 0);
+  Shape strides = window_list(call, "strides", dims, 1);
+  Shape dilations = window_list(call, "dilations", dims, 1);
+  Shape pads = window_list(call, "pads", 2 * dims, 0);
+  Shape more = window_list(call, "output_pads", dims, 0);
   std::vector<std::string> names = dim_names(input.size());
   std::vector<Spread> result;
   for (size_t i = 0; i < dims; ++i) {
     Spread s{names[i + 2], input[i + 2], weight[i + 2], strides[i], dilations[i], pads[i], 0};
-    if (std::min(s.inputs, s.elements) < 1 || std::max(s.inputs, s.elements) > most) {
+    if (std::min(s.inputs, s.elements) < 1 || std::max(s.inputs, s.elements) > most_in_window) {
       call.refuse("{} and {} have a dimension that is empty or too large", print_shape(input),
                   print_shape(weight));
     }
@@ -174,7 +159,8 @@ Op conv_transpose() {
           .graph = {.least = 2,
                     .most = 3,
                     .settings = window_settings(
-                        {{"output_pads", Shape{}, "elements more at each end; all 0"},
+                        {{"output_pads", Shape{}, "elements more at each end; all 0",
+                          Setting::Need::optional, 0L},
                          {"groups", 1L, "independent groups of channels"}}),
                     .infer = types_of,
                     .nest = nest_of_call}};

@@ -42,6 +42,8 @@ struct Setting {
   Attribute otherwise;
   std::string meaning;
   enum class Need { optional, required } need = Need::optional;
+  /// Of a list that is empty by default: what each of its numbers is then.
+  std::optional<long> each = std::nullopt;
 };
 
 struct Op;
@@ -79,6 +81,8 @@ class Call {
   bool flag(const std::string& name) const;  ///< of an integer that is 0 or 1
   const std::string& text(const std::string& name) const { return get<std::string>(name); }
   const Shape& integers(const std::string& name) const { return get<Shape>(name); }
+  /// Returns a list that has one number for each of "count" places, filled if it is empty.
+  Shape integers(const std::string& name, size_t count) const;
   const std::vector<double>& reals(const std::string& name) const {
     return get<std::vector<double>>(name);
   }

@@ -34,6 +34,16 @@ Attribute fitted(const Op& op, const Setting& setting, const Attribute& value) {
        kinds[setting.otherwise.index()], print_attribute(value));
 }
 
+/// Says the value no more than the default? A list of nothing but what an empty one stands for is
+/// that empty one.
+bool is_default(const Setting& setting, const Attribute& value) {
+  if (setting.need == Setting::Need::required) return false;
+  if (value == setting.otherwise) return true;
+  const auto* list = std::get_if<Shape>(&value);
+  return setting.each && list != nullptr &&
+         std::all_of(list->begin(), list->end(), [&](long x) { return x == *setting.each; });
+}
+
 }  // namespace
 
 Call::Call(const Op& op, std::vector<std::optional<Operand>> inputs, const Attributes& attributes)
@@ -58,9 +68,7 @@ Call::Call(const Op& op, std::vector<std::optional<Operand>> inputs, const Attri
       fail("{}: no attribute '{}'; {}", op.name, name, print_settings(op));
     }
     Attribute fitting = fitted(op, *setting, value);
-    if (setting->need == Setting::Need::required || fitting != setting->otherwise) {
-      given_.emplace(name, fitting);
-    }
+    if (!is_default(*setting, fitting)) given_.emplace(name, fitting);
   }
   all_ = given_;
   for (const Setting& setting : op.graph.settings) {
@@ -76,6 +84,17 @@ const std::string& Call::name() const { return op_->name; }
 const Operand& Call::operand(size_t i) const {
   check(has(i), "operators only ask for operands that are there");
   return *inputs_[i];
+}
+
+Shape Call::integers(const std::string& name, size_t count) const {
+  Shape list = integers(name);
+  for (const Setting& setting : op_->graph.settings) {
+    if (list.empty() && setting.name == name && setting.each) list.assign(count, *setting.each);
+  }
+  if (list.size() != count) {
+    refuse("{}={} must have {} numbers", name, print_attribute(list), count);
+  }
+  return list;
 }
 
 bool Call::flag(const std::string& name) const {

@@ -9,22 +9,14 @@
 namespace lathe {
 namespace {
 
-/// Returns by how many elements an iteration of each coordinate moves an access.
-std::vector<long> strides(const Access& access, const Tensor& tensor) {
-  isl::aff offset = poly::constant(access.at.domain().space(), 0);
-  for (size_t i = 0; i < tensor.shape.size(); ++i) {
-    offset = offset.scale(tensor.shape[i]).add(access.at.at(static_cast<int>(i)));
-  }
-  return poly::take_apart(offset).coefficients;
-}
-
 /// Returns the coordinate along which most accesses stay or move by one element; of several, the
 /// longest.
 size_t along_memory(const Statement& s, const std::vector<Tensor>& tensors,
                     const std::vector<long>& extents) {
   std::vector<long> near(extents.size(), 0);
   auto count = [&](const Access& access) {
-    std::vector<long> steps = strides(access, tensors[access.tensor]);
+    isl::aff offset = row_major(access.at, tensors[access.tensor]);
+    std::vector<long> steps = poly::take_apart(offset).coefficients;
     for (size_t i = 0; i < near.size(); ++i) near[i] += std::abs(steps[i]) <= 1 ? 1 : 0;
   };
   count(s.write);

@@ -29,21 +29,6 @@ void settle(std::string_view op, Slide& s, long inputs, const char* name) {
   }
 }
 
-/// Returns an attribute with one integer for each of "count" places.
-Shape settled(const Call& call, const std::string& name, size_t count, long otherwise, long least) {
-  Shape list = call.integers(name);
-  if (list.empty()) list.assign(count, otherwise);
-  if (list.size() != count) {
-    call.refuse("{}={} must have {} numbers", name, print_attribute(list), count);
-  }
-  for (long value : list) {
-    if (value < least || value > (1L << 30)) {
-      call.refuse("{}={}: {} is out of range", name, print_attribute(list), value);
-    }
-  }
-  return list;
-}
-
 /// How many windows begin before the end of the padded input (rounded up: also those that reach
 /// beyond it, if they begin before its padding at the end).
 long count_outputs(const Slide& s, Rounding rounding) {
@@ -85,10 +70,22 @@ Window window(std::string_view op, const Params& p, long dilation) {
 }
 
 std::vector<Setting> window_settings(const std::vector<Setting>& more) {
-  return joined({{"strides", Shape{}, "input elements from one output to the next; all 1"},
-                 {"dilations", Shape{}, "input elements from one of the kernel to the next; all 1"},
-                 {"pads", Shape{}, "padding before each dimension, then after each; all 0"}},
+  auto list = [](const char* name, const char* meaning, long each) {
+    return Setting{name, Shape{}, meaning, Setting::Need::optional, each};
+  };
+  return joined({list("strides", "input elements from one output to the next; all 1", 1),
+                 list("dilations", "input elements from one of the kernel to the next; all 1", 1),
+                 list("pads", "padding before each dimension, then after each; all 0", 0)},
                 more);
+}
+
+Shape window_list(const Call& call, const std::string& name, size_t count, long least) {
+  Shape list = call.integers(name, count);
+  for (long value : list) {
+    if (value >= least && value <= most_in_window) continue;
+    call.refuse("{}={}: {} is out of range", name, print_attribute(list), value);
+  }
+  return list;
 }
 
 Window window(const Call& call, const Shape& kernel, Rounding rounding) {
@@ -101,15 +98,15 @@ Window window(const Call& call, const Shape& kernel, Rounding rounding) {
     call.refuse("a kernel of {} dimensions does not slide over {}", kernel.size(),
                 print_shape(input));
   }
-  Shape strides = settled(call, "strides", dims, 1, 1);
-  Shape dilations = settled(call, "dilations", dims, 1, 1);
-  Shape pads = settled(call, "pads", 2 * dims, 0, 0);
+  Shape strides = window_list(call, "strides", dims, 1);
+  Shape dilations = window_list(call, "dilations", dims, 1);
+  Shape pads = window_list(call, "pads", 2 * dims, 0);
   std::vector<std::string> names = dim_names(input.size());
   Window w;
   for (size_t i = 0; i < dims; ++i) {
     const std::string& name = names[i + 2];
     if (kernel[i] < 1) call.refuse("the kernel {} is empty", print_shape(kernel));
-    if (kernel[i] > (1L << 30)) call.refuse("the kernel {} is too large", print_shape(kernel));
+    if (kernel[i] > most_in_window) call.refuse("the kernel {} is too large", print_shape(kernel));
     Slide s{"o" + name,
             "k" + name,
             0,

@@ -37,6 +37,13 @@ Window window(std::string_view op, const Params& p, long dilation = 1);
 /// Returns the settings of an operator with a window in a graph: strides, dilations, pads, "more".
 std::vector<Setting> window_settings(const std::vector<Setting>& more);
 
+/// No extent and no number of a window is larger, so that their products do not overflow.
+constexpr long most_in_window = 1L << 30;
+
+/// Returns one of the lists of window_settings(): a number for each of "count" places, at least
+/// "least".
+Shape window_list(const Call& call, const std::string& name, size_t count, long least);
+
 /// Whether windows that reach beyond the padded input at its end are left out, or padded.
 enum class Rounding { down, up };
 

@@ -9,12 +9,9 @@ namespace {
 std::vector<Type> types_of(const Call& call) {
   const Shape& shape = call.shape(0);
   const Shape &starts = call.integers("starts"), &sizes = call.integers("sizes");
-  Shape steps = call.integers("steps");
-  if (steps.empty()) steps.assign(shape.size(), 1);
-  if (starts.size() != shape.size() || sizes.size() != shape.size() ||
-      steps.size() != shape.size()) {
-    call.refuse("starts, sizes and steps need one number for each dimension of {}",
-                print_shape(shape));
+  Shape steps = call.integers("steps", shape.size());
+  if (starts.size() != shape.size() || sizes.size() != shape.size()) {
+    call.refuse("starts and sizes need one number for each dimension of {}", print_shape(shape));
   }
   for (size_t i = 0; i < shape.size(); ++i) {
     long last = starts[i] + steps[i] * (sizes[i] - 1);
@@ -33,10 +30,11 @@ Nest nest_of(isl::ctx ctx, const Call& call) {
   size_t I = declare(b, call, 0, "I"), O = declare_output(b, output);
   StatementBuilder::Extents loops = loops_over(output.shape);
   auto& s = b.statement("slice", loops);
-  const Shape &starts = call.integers("starts"), &steps = call.integers("steps");
+  const Shape& starts = call.integers("starts");
+  Shape steps = call.integers("steps", starts.size());
   std::vector<Index> to = at(s, loops), from = to;
   for (size_t i = 0; i < from.size(); ++i) {
-    from[i] = from[i] * (steps.empty() ? 1 : steps[i]) + starts[i];
+    from[i] = from[i] * steps[i] + starts[i];
   }
   s.assign(O, to, s.read(I, from));
   return b.build();
@@ -53,7 +51,8 @@ Op slice() {
                                   Setting::Need::required},
                                  {"sizes", Shape{}, "elements in each dimension",
                                   Setting::Need::required},
-                                 {"steps", Shape{}, "from one index to the next; all 1"}},
+                                 {"steps", Shape{}, "from one index to the next; all 1",
+                                  Setting::Need::optional, 1L}},
                     .infer = types_of,
                     .nest = nest_of}};
 }
