@@ -246,18 +246,17 @@ void tile(const Site& site) {
     repeats = site.required(1, "its repeats").integers();
   }
   if (repeats.size() != shape.size()) site.wrong("its repeats do not fit");
-  ValueId result = site.input(0);
+  // Every dimension gets one before it, which is expanded and joined with it again.
+  Shape apart, expanded, joined;
   for (size_t a = 0; a < shape.size(); ++a) {
-    if (repeats[a] == 1) continue;
-    if (repeats[a] < 0 || repeats[a] > (1L << 24) / std::max(1L, shape[a])) {
-      site.wrong("it repeats too often");
-    }
-    Shape indices;
-    site.storable({repeats[a] * shape[a]});
-    for (long i = 0; i < repeats[a] * shape[a]; ++i) indices.push_back(i % shape[a]);
-    result = taken(site, result, a, indices);
+    bool fits = repeats[a] >= 0 && repeats[a] <= (1L << 24) / std::max(1L, shape[a]);
+    if (!fits) site.wrong("it repeats too often");
+    apart.insert(apart.end(), {1, shape[a]});
+    expanded.insert(expanded.end(), {repeats[a], shape[a]});
+    joined.push_back(repeats[a] * shape[a]);
   }
-  site.set_output(0, result == site.input(0) ? site.emit("identity", {result}) : result);
+  ValueId parts = site.emit("expand", {site.reshaped(site.input(0), apart)}, {{"shape", expanded}});
+  site.set_output(0, site.emit("reshape", {parts}, {{"shape", joined}}));
 }
 
 void shape(const Site& site) {

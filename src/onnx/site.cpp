@@ -10,6 +10,7 @@ namespace {
 
 using onnx::AttributeProto;
 
+constexpr size_t most_listed = 1 << 20;     // numbers of an attribute
 constexpr long most_stored = 1L << 25;      // elements that all translations may make
 constexpr long most_folded = 1L << 26;      // elements that all folding may make
 constexpr double most_instances = 1 << 28;  // that a folded operator may have
@@ -184,6 +185,10 @@ std::vector<ValueId> Site::emit_all(std::string_view op, const std::vector<Value
     all_known = all_known && data.has_value();
     if (data) arrays.push_back(*data);
     count += data ? data->count() : 0;
+  }
+  for (const auto& [name, value] : attributes) {
+    const auto* list = std::get_if<Shape>(&value);
+    if (list != nullptr && list->size() > most_listed) wrong("its list of indices is too long");
   }
   const Op* found = find_op(op);
   check(found != nullptr, "translations emit operators that there are");
