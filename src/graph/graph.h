@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/array.h"
+#include "base/pad.h"
 
 namespace lathe {
 
@@ -52,6 +53,18 @@ using ValueId = size_t;
 /// Stands for an optional input that is left out.
 inline constexpr ValueId no_value = static_cast<ValueId>(-1);
 
+/// Where the elements of a value lie while the network runs. By default they lie row-major in a
+/// place of their own. It changes no result; passes choose it, and the text form leaves it out.
+struct Storage {
+  long block = 1;            ///< so many channels (dimension 1) lie together, innermost
+  std::vector<Pad> border;   ///< elements around each dimension that hold "padding"; empty: none
+  double padding = 0;
+  ValueId whole = no_value;  ///< the value that this one is a part of, if any
+  long first = 0;            ///< the channel of "whole" at which it begins
+
+  friend bool operator==(const Storage&, const Storage&) = default;
+};
+
 struct Value {
   enum class Kind {
     input,     ///< given when the network runs
@@ -65,6 +78,7 @@ struct Value {
   Type type;
   std::optional<Array> data = std::nullopt;  ///< of weights, state and constants, once there is any
   Initial initial = {};                      ///< of weights and state without data
+  Storage storage = {};
 };
 
 /// Names a kind of value: "input", "weight", ...

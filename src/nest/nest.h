@@ -18,17 +18,13 @@
 #include <vector>
 
 #include "base/element.h"
+#include "base/pad.h"
 #include "nest/expr.h"
 #include "poly/relation.h"
 
 namespace lathe {
 
 enum class Role { input, weight, output, local };
-/// How many elements at the beginning and at the end of a dimension are padding.
-struct Pad {
-  long before = 0, after = 0;
-  friend bool operator==(const Pad&, const Pad&) = default;
-};
 
 /// A tensor as it is stored: padding is part of the shape, and holds "padding".
 struct Tensor {
