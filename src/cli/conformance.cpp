@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "cli/verb.h"
-#include "program/conformance.h"
+#include "compile/conformance.h"
 
 namespace lathe::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include "data/dataset.h"
 #include "data/image.h"
 #include "data/npy.h"
-#include "program/execute.h"
+#include "compile/executor.h"
 
 namespace lathe::cli {
 namespace {

@@ -1,29 +1,55 @@
-// The loops of a nest, as every backend reads them: a tree of loops, conditions and statements
-// whose accesses are functions of the loops around them.
+// The loops of a nest, as every backend reads them: a tree of loops and statements whose offsets
+// in memory are functions of the loops around them.
+//
+// Full and partial tiles are apart: a loop of which only some iterations meet a condition is cut
+// into several, and the condition is gone. What no cut removes stays as a guard of the statement.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "codegen/layout.h"
 #include "nest/nest.h"
 
 namespace lathe {
 
-/// One node: a loop with a body, or a statement.
+/// The conditions of an instance: all constraints of one of these lists hold. Empty: always.
+using Guard = std::vector<std::vector<poly::Constraint>>;
+
+/// One node: a loop, some iterations of the parallel loop around it, or a statement.
 struct LoopNode {
-  std::optional<Loop> loop;
+  enum class Kind { loop, range, statement };
+  Kind kind = Kind::loop;
+
+  // Of a loop: it counts from "from" to "to" - 1. Of a range: which iterations have this body.
+  size_t depth = 0;  ///< how many loops are around it: the coordinate that it is in offsets
+  std::string name;
+  long from = 0, to = 0;
+  Mark mark = Mark::serial;
+  std::vector<Prefetch> prefetches;
   std::vector<LoopNode> body;
-  std::optional<Statement> statement;  ///< its coordinates are the loops around it
-  std::string condition;               ///< which iterations are instances; empty: all
+
+  // Of a statement.
+  size_t statement = 0;  ///< which of the nest's
+  poly::Affine write;
+  std::vector<poly::Affine> reads;
+  Guard guard;
+
+  long extent() const { return to - from; }
 };
 
 struct LoopTree {
-  std::vector<Tensor> tensors;
-  std::vector<LoopNode> body;
+  Nest nest;
+  std::vector<Layout> layouts;  ///< of each tensor
+  std::vector<std::vector<LoopNode>> places;  ///< what runs one after the other, outermost
 };
 
-/// Scans a nest into loops.
-LoopTree scan(const Nest& nest);
+/// Returns the nest with a statement that sets what others only add to, or take the maximum of, to
+/// its neutral element: nothing starts by itself in memory.
+Nest with_starts(const Nest& nest);
+
+/// Scans a nest into loops. Without layouts its tensors are row-major.
+LoopTree scan(const Nest& nest, std::vector<Layout> layouts = {});
 
 /// Prints loops as people write them.
 std::string print(const LoopTree& tree);

@@ -1,31 +1,216 @@
 // scan.cpp: Nest to loops. Interface: scan() of loops.h.
+//
+// The loops of an order are walked from outside in. For each loop the conditions of the statements
+// inside are looked at: "16*o + i < 100" holds for every i while o < 6, and for some at o = 6. The
+// loop is cut there; in each part, conditions that always hold are dropped, and statements whose
+// conditions never hold are left out. A parallel loop stays one: its parts become ranges.
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
 #include "codegen/loops.h"
-#include "nest/text.h"
 
 namespace lathe {
 namespace {
 
-LoopNode statement_node(const Nest& nest, size_t index) {
-  auto [statement, order] = rebased(nest.statements()[index], nest.order[index]);
-  return {std::nullopt,
-          {},
-          statement,
-          print_constraints(statement.domain, extents(order), statement.dims)};
-}
+using poly::Interval;
 
-LoopNode node_of(const Nest& nest, const Place& place) {
-  if (!place.is_loop) return statement_node(nest, place.statements.front());
-  LoopNode node{nest.order[place.statements.front()].loops[place.depth], {}, std::nullopt, ""};
-  for (const Place& inner : place.body) node.body.push_back(node_of(nest, inner));
-  return node;
-}
+long floor_div(long a, long b) { return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0); }
+
+/// A statement in terms of its loops, with the conditions that are still open.
+struct Open {
+  size_t index;
+  const Statement* statement;  // rebased
+  Guard guard;
+};
+
+/// Beyond so many parts of one loop the code would grow too much: the condition stays.
+constexpr size_t most_parts = 4;
+
+class Scanner {
+ public:
+  Scanner(const Nest& nest, const std::vector<Layout>& layouts) : nest_(nest), layouts_(layouts) {
+    for (size_t i = 0; i < nest.statements().size(); ++i) {
+      rebased_.push_back(rebased(nest.statements()[i], nest.order[i]).first);
+    }
+  }
+
+  std::vector<std::vector<LoopNode>> run() {
+    std::vector<Open> open;
+    for (size_t i = 0; i < rebased_.size(); ++i) {
+      bool box = poly::is_box(rebased_[i].domain, extents(nest_.order[i]));
+      open.push_back({i, &rebased_[i], box ? Guard{} : poly::constraints(rebased_[i].domain)});
+    }
+    std::vector<std::vector<LoopNode>> result;
+    for (const Place& place : places(nest_.order)) {
+      std::vector<Interval> ranges;
+      result.push_back(nodes_of({place}, open, ranges));
+      if (result.back().empty()) result.pop_back();
+    }
+    return result;
+  }
+
+ private:
+  const Nest& nest_;
+  const std::vector<Layout>& layouts_;
+  std::vector<Statement> rebased_;
+
+  std::vector<LoopNode> nodes_of(const std::vector<Place>& list, const std::vector<Open>& open,
+                                 std::vector<Interval>& ranges) {
+    std::vector<LoopNode> nodes;
+    for (const Place& place : list) {
+      std::vector<Open> inside;
+      for (size_t s : place.statements) {
+        auto found = std::find_if(open.begin(), open.end(),
+                                  [&](const Open& o) { return o.index == s; });
+        if (found != open.end()) inside.push_back(*found);
+      }
+      if (inside.empty()) continue;
+      if (place.is_loop) {
+        add_loop(place, inside, ranges, nodes);
+      } else {
+        nodes.push_back(statement_node(inside.front(), ranges));
+      }
+    }
+    return nodes;
+  }
+
+  LoopNode statement_node(const Open& open, const std::vector<Interval>& ranges) const {
+    LoopNode node;
+    node.kind = LoopNode::Kind::statement;
+    node.statement = open.index;
+    node.depth = ranges.size();
+    const Statement& s = *open.statement;
+    node.write = offset_of(s.write.at, layouts_[s.write.tensor], ranges);
+    for (const Access& access : s.reads) {
+      node.reads.push_back(offset_of(access.at, layouts_[access.tensor], ranges));
+    }
+    node.guard = open.guard;
+    return node;
+  }
+
+  void add_loop(const Place& place, const std::vector<Open>& open, std::vector<Interval>& ranges,
+                std::vector<LoopNode>& nodes) {
+    const Loop& loop = nest_.order[place.statements.front()].loops[place.depth];
+    std::vector<Interval> parts = parts_of(place.depth, loop.extent, open, ranges);
+    LoopNode whole;
+    whole.depth = place.depth;
+    whole.name = loop.name;
+    whole.mark = loop.mark;
+    whole.prefetches = loop.prefetches;
+    bool cut_inside = loop.mark == Mark::parallel && parts.size() > 1;
+    for (const Interval& part : parts) {
+      ranges.push_back(part);
+      LoopNode node = whole;
+      node.from = part.lower;
+      node.to = part.upper + 1;
+      node.kind = cut_inside ? LoopNode::Kind::range : LoopNode::Kind::loop;
+      node.body = nodes_of(place.body, narrowed(open, ranges), ranges);
+      ranges.pop_back();
+      if (node.body.empty()) continue;
+      (cut_inside ? whole.body : nodes).push_back(std::move(node));
+    }
+    if (!cut_inside) return;
+    whole.from = parts.front().lower;
+    whole.to = parts.back().upper + 1;
+    nodes.push_back(std::move(whole));
+  }
+
+  /// Returns the ranges of all loops of a statement: those around the current one, and all others.
+  std::vector<Interval> all_ranges(const Open& open, const std::vector<Interval>& ranges) const {
+    std::vector<Interval> all = ranges;
+    const auto& loops = nest_.order[open.index].loops;
+    for (size_t i = all.size(); i < loops.size(); ++i) all.push_back({0, loops[i].extent - 1});
+    return all;
+  }
+
+  /// Cuts a loop where the conditions of the statements inside change.
+  std::vector<Interval> parts_of(size_t depth, long extent, const std::vector<Open>& open,
+                                 const std::vector<Interval>& ranges) const {
+    std::set<long> cuts;  // a part begins at each
+    for (const Open& o : open) {
+      if (o.guard.size() != 1) continue;
+      std::vector<Interval> all = all_ranges(o, ranges);
+      all[depth] = {0, 0};
+      for (const poly::Constraint& c : o.guard.front()) {
+        if (c.expression.divisor != 1) continue;
+        add_cuts(c, depth, all, cuts);
+      }
+    }
+    std::vector<long> begins{0};
+    for (long cut : cuts) {
+      if (cut > 0 && cut < extent) begins.push_back(cut);
+    }
+    if (begins.size() > most_parts) begins = {0};
+    std::vector<Interval> parts;
+    for (size_t i = 0; i < begins.size(); ++i) {
+      parts.push_back({begins[i], (i + 1 < begins.size() ? begins[i + 1] : extent) - 1});
+    }
+    return parts;
+  }
+
+  /// Adds where  a*x + rest >= 0  begins or ceases to hold for all, or for some, of the rest.
+  static void add_cuts(const poly::Constraint& c, size_t depth, const std::vector<Interval>& others,
+                       std::set<long>& cuts) {
+    long a = c.expression.coefficients[depth];
+    if (a == 0 || c.equality) return;
+    for (const auto& floor : c.expression.floors) {
+      if (poly::involved(floor.of)[depth]) return;
+    }
+    Interval rest = poly::bounds(c.expression, others);
+    for (long r : {rest.lower, rest.upper}) {
+      cuts.insert(a > 0 ? -floor_div(r, a) : floor_div(r, -a) + 1);
+    }
+  }
+
+  /// Drops the conditions that hold everywhere in these ranges, and the statements that have one
+  /// which holds nowhere.
+  std::vector<Open> narrowed(const std::vector<Open>& open,
+                             const std::vector<Interval>& ranges) const {
+    std::vector<Open> result;
+    for (const Open& o : open) {
+      if (o.guard.empty()) {
+        result.push_back(o);
+        continue;
+      }
+      std::vector<Interval> all = all_ranges(o, ranges);
+      Open left{o.index, o.statement, {}};
+      bool always = false;
+      for (const auto& piece : o.guard) {
+        std::vector<poly::Constraint> kept;
+        if (!possible(piece, all, kept)) continue;
+        always = always || kept.empty();
+        left.guard.push_back(kept);
+      }
+      if (left.guard.empty()) continue;
+      if (always) left.guard.clear();
+      result.push_back(std::move(left));
+    }
+    return result;
+  }
+
+  /// Can all constraints hold? Keeps those that may not.
+  static bool possible(const std::vector<poly::Constraint>& piece, const std::vector<Interval>& all,
+                       std::vector<poly::Constraint>& kept) {
+    for (const poly::Constraint& c : piece) {
+      Interval range = poly::bounds(c.expression, all);
+      if (range.upper < 0 || (c.equality && range.lower > 0)) return false;
+      bool holds = c.equality ? range.lower == 0 && range.upper == 0 : range.lower >= 0;
+      if (!holds) kept.push_back(c);
+    }
+    return true;
+  }
+};
 
 }  // namespace
 
-LoopTree scan(const Nest& nest) {
-  LoopTree tree{nest.tensors(), {}};
-  for (const Place& place : places(nest.order)) tree.body.push_back(node_of(nest, place));
-  return tree;
+LoopTree scan(const Nest& nest, std::vector<Layout> layouts) {
+  if (layouts.empty()) {
+    for (const Tensor& tensor : nest.tensors()) layouts.push_back(row_major_layout(tensor.shape));
+  }
+  check(layouts.size() == nest.tensors().size(), "every tensor has a layout");
+  auto places = Scanner(nest, layouts).run();
+  return {nest, std::move(layouts), std::move(places)};
 }
 
 }  // namespace lathe

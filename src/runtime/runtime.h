@@ -14,7 +14,7 @@ extern "C" {
 #define LATHE_RUNTIME_VERSION 1
 
 /* A compiled nest: runs the iterations from..to-1 of its outermost parallel loop on these tensors.
-   "scratch" is memory of this worker alone. */
+   "scratch" is memory of this worker alone, null if the network needs none. */
 typedef void (*lathe_kernel)(void* const* tensors, void* scratch, int64_t from, int64_t to);
 
 /* Where a tensor of a step begins: so many bytes into one of these. */
@@ -28,7 +28,7 @@ struct lathe_place {
 /* One call of a kernel; workers share its iterations. */
 struct lathe_step {
   lathe_kernel kernel;
-  int32_t first;   /* its tensors are places[first .. first+tensors-1] */
+  int32_t first; /* its tensors are places[first .. first+tensors-1] */
   int32_t tensors;
   int64_t count; /* iterations of the parallel loop; 1: one worker does it all */
 };
@@ -60,7 +60,8 @@ struct lathe_model;
 
 /* Makes a network ready to run with "threads" workers, the caller being one of them; 1: no other
    thread is started, 0: one for each processor that this process may use. Returns null on failure;
-   lathe_last_error() says why. The network must outlive the model. */
+   lathe_last_error() says why. The network must outlive the model. The child of a fork() has none
+   of the workers: it makes models of its own. */
 struct lathe_model* lathe_model_create(const struct lathe_network* network, int threads);
 void lathe_model_destroy(struct lathe_model* model);
 

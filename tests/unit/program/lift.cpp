@@ -8,7 +8,7 @@
 #include "legality/legality.h"
 #include "onnx/onnx.h"
 #include "ops/op_evaluate.h"
-#include "program/execute.h"
+#include "compile/executor.h"
 
 namespace lathe::test {
 namespace {

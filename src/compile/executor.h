@@ -1,22 +1,26 @@
-// Runs a graph on arrays, node by node: plain, and right before it is fast.
+// Runs any graph on arrays: compiled where it can be, node by node where shapes or reads depend on
+// data.
 #pragma once
 
-#include <map>
-#include <memory>
-
-#include "ops/op.h"
+#include "compile/compile.h"
 
 namespace lathe {
 
-/// A graph prepared to run more than once. Nests are made when a node first runs.
+struct ExecutorOptions {
+  int threads = 1;
+  Effort effort = Effort::quick;
+  bool cache = true;
+};
+
+/// A graph prepared to run more than once. Parts are compiled when they first run.
 class Executor {
  public:
   /// Every weight must have data.
-  explicit Executor(const Graph& graph);
+  explicit Executor(const Graph& graph, ExecutorOptions options = {});
   ~Executor();
 
   /// Returns the outputs for these inputs, both in the graph's order. "progress" is told how many
-  /// nodes of how many have run.
+  /// parts of the work are done, of how many.
   std::vector<Array> run(const std::vector<Array>& inputs,
                          const std::function<void(size_t, size_t)>& progress = nullptr);
 

@@ -1,12 +1,12 @@
 // conformance.cpp: ONNX's own tests of backends. Interface: conformance.h.
-#include "program/conformance.h"
+#include "compile/conformance.h"
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
 
 #include "onnx/onnx.h"
-#include "program/execute.h"
+#include "compile/executor.h"
 
 namespace lathe {
 namespace {

@@ -1,0 +1,159 @@
+// llvm.cpp: objects and the process. Interface: llvm.h.
+#include "backends/llvm.h"
+
+#include <llvm/Config/llvm-config.h>
+#include <llvm/ExecutionEngine/Orc/LLJIT.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/SmallVectorMemoryBuffer.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+
+#include <mutex>
+
+#include "backends/llvm_emit.h"
+#include "base/error.h"
+
+namespace lathe {
+namespace {
+
+/// Sets LLVM up, once: its options belong to the process.
+void initialise() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64AsmParser();
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+    // Loads moved together keep all their values alive at once, and spill.
+    const char* arguments[] = {"lathe", "-misched-cluster=false"};
+    llvm::cl::ParseCommandLineOptions(2, arguments);
+  });
+}
+
+[[noreturn]] void fail_with(llvm::Error error) {
+  fail("code generation: {}", llvm::toString(std::move(error)));
+}
+
+}  // namespace
+
+struct LlvmCompiler::State {
+  Target target;
+  Effort effort;
+  std::unique_ptr<llvm::TargetMachine> machine;
+
+  std::unique_ptr<llvm::Module> module_of(llvm::LLVMContext& context,
+                                          const std::vector<NamedCode>& kernels) {
+    auto module = std::make_unique<llvm::Module>("lathe", context);
+    module->setTargetTriple(target.triple);
+    module->setDataLayout(machine->createDataLayout());
+    for (const NamedCode& kernel : kernels) {
+      emit_function(*module, kernel.symbol, kernel.code, target);
+    }
+    std::string problem;
+    llvm::raw_string_ostream stream(problem);
+    bool wrong = llvm::verifyModule(*module, &stream);
+    check(!wrong, stream.str().c_str());
+    if (effort == Effort::thorough) optimise(*module);
+    return module;
+  }
+
+  void optimise(llvm::Module& module) {
+    llvm::LoopAnalysisManager loops;
+    llvm::FunctionAnalysisManager functions;
+    llvm::CGSCCAnalysisManager calls;
+    llvm::ModuleAnalysisManager modules;
+    llvm::PassBuilder passes(machine.get());
+    passes.registerModuleAnalyses(modules);
+    passes.registerCGSCCAnalyses(calls);
+    passes.registerFunctionAnalyses(functions);
+    passes.registerLoopAnalyses(loops);
+    passes.crossRegisterProxies(loops, functions, calls, modules);
+    passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  }
+
+  std::string emitted(const std::vector<NamedCode>& kernels, llvm::CodeGenFileType type) {
+    llvm::LLVMContext context;
+    auto module = module_of(context, kernels);
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream(bytes);
+    llvm::legacy::PassManager passes;
+    bool refused = machine->addPassesToEmitFile(passes, stream, nullptr, type);
+    check(!refused, "LLVM writes objects and assembly for its targets");
+    passes.run(*module);
+    return {bytes.data(), bytes.size()};
+  }
+};
+
+LlvmCompiler::LlvmCompiler(const Target& target, Effort effort) {
+  initialise();
+  std::string error;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(target.triple, error);
+  if (found == nullptr) fail("target '{}': {}", target.name, error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
+      target.triple, "generic", target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      llvm::CodeGenOptLevel::Default));
+  state_ = std::make_unique<State>(State{target, effort, std::move(machine)});
+}
+
+LlvmCompiler::~LlvmCompiler() = default;
+
+std::string LlvmCompiler::object(const std::vector<NamedCode>& kernels) {
+  return state_->emitted(kernels, llvm::CodeGenFileType::ObjectFile);
+}
+
+std::string LlvmCompiler::assembly(const std::vector<NamedCode>& kernels) {
+  return state_->emitted(kernels, llvm::CodeGenFileType::AssemblyFile);
+}
+
+std::string LlvmCompiler::ir(const std::vector<NamedCode>& kernels) {
+  llvm::LLVMContext context;
+  auto module = state_->module_of(context, kernels);
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  module->print(stream, nullptr);
+  return text;
+}
+
+struct Jit::State {
+  std::unique_ptr<llvm::orc::LLJIT> jit;
+};
+
+Jit::Jit() {
+  initialise();
+  auto jit = llvm::orc::LLJITBuilder().create();
+  if (!jit) fail_with(jit.takeError());
+  auto symbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(
+      (*jit)->getDataLayout().getGlobalPrefix());
+  if (!symbols) fail_with(symbols.takeError());
+  (*jit)->getMainJITDylib().addGenerator(std::move(*symbols));
+  state_ = std::make_unique<State>(State{std::move(*jit)});
+}
+
+Jit::~Jit() = default;
+
+void Jit::add(const std::string& object) {
+  auto buffer = llvm::MemoryBuffer::getMemBufferCopy(object, "kernels");
+  if (auto error = state_->jit->addObjectFile(std::move(buffer))) fail_with(std::move(error));
+}
+
+void* Jit::find(const std::string& symbol) {
+  auto address = state_->jit->lookup(symbol);
+  if (!address) fail_with(address.takeError());
+  return address->toPtr<void*>();
+}
+
+std::string llvm_version() { return LLVM_VERSION_STRING; }
+
+}  // namespace lathe

@@ -1,0 +1,434 @@
+// llvm_emit.cpp: vector code to LLVM's language, one instruction at a time. Interface: llvm_emit.h.
+//
+// Variables are values in registers from the start: where a loop sets one that was set before it,
+// the loop begins with a phi. Addresses are pointers that the loops step: for each tensor and each
+// way in which its offset depends on the loops there is one pointer, and what differs only by a
+// constant shares it.
+#include "backends/llvm_emit.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/Intrinsics.h>
+
+#include <map>
+#include <set>
+
+#include "backends/llvm_math.h"
+#include "base/error.h"
+
+namespace lathe {
+namespace {
+
+using llvm::Value;
+
+class Emitter {
+ public:
+  Emitter(llvm::Module& module, const std::string& symbol, const Code& code, const Target& target)
+      : module_(module),
+        context_(module.getContext()),
+        code_(code),
+        builder_(context_),
+        math_(builder_, module, code.number, target.triple.starts_with("aarch64")),
+        values_(code.variables.size(), nullptr) {
+    llvm::Type* pointer = builder_.getPtrTy();
+    llvm::Type* integer = builder_.getInt64Ty();
+    auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer},
+                                         false);
+    function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
+    function_->addFnAttr("target-features", target.features);
+    function_->addFnAttr("no-trapping-math", "true");
+    function_->addFnAttr(llvm::Attribute::NoUnwind);
+    if (target.vector_bytes == 64) {
+      function_->addFnAttr("prefer-vector-width", "512");
+      function_->addFnAttr("min-legal-vector-width", "512");
+    }
+    llvm::FastMathFlags flags;
+    flags.setAllowContract(true);
+    builder_.setFastMathFlags(flags);
+  }
+
+  void run() {
+    builder_.SetInsertPoint(new_block("entry"));
+    find_bases();
+    std::set<Key> keys;
+    collect(code_.body, keys);
+    for (const Key& key : keys) pointers_[key] = bases_[key.tensor];
+    if (code_.parallel.empty()) {
+      emit(code_.body);
+    } else {
+      emit_shared(keys);
+    }
+    builder_.CreateRetVoid();
+  }
+
+ private:
+  /// Accesses whose offsets differ by a constant: the same coefficients of the loops, and of floors
+  /// (by their places in floors_).
+  struct Key {
+    size_t tensor;
+    std::vector<long> coefficients;
+    std::vector<std::pair<size_t, long>> floors;
+    friend auto operator<=>(const Key&, const Key&) = default;
+  };
+  struct Floor {
+    poly::Affine of;
+    size_t depth;  // of the innermost loop that it depends on
+  };
+  llvm::Module& module_;
+  llvm::LLVMContext& context_;
+  const Code& code_;
+  llvm::IRBuilder<> builder_;
+  LlvmMath math_;
+  llvm::Function* function_;
+  std::vector<Value*> values_;
+  std::map<size_t, Value*> bases_;       // of tensors
+  std::map<size_t, Value*> coordinates_;  // by depth
+  std::map<Key, Value*> pointers_;
+  std::vector<Floor> floors_;
+
+  llvm::BasicBlock* new_block(const char* name) {
+    return llvm::BasicBlock::Create(context_, name, function_);
+  }
+
+  Value* constant(long value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
+
+  long bytes_of(size_t tensor) const { return size_of(code_.tensors[tensor].element); }
+
+  // ---- addresses --------------------------------------------------------------------------
+
+  void find_bases() {
+    std::vector<size_t> arguments = arguments_of(code_);
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(),
+                                                         function_->getArg(0), i);
+      bases_[arguments[i]] = builder_.CreateLoad(builder_.getPtrTy(), place);
+    }
+    for (size_t t = 0; t < code_.tensors.size(); ++t) {
+      if (code_.scratch[t] < 0) continue;
+      bases_[t] = moved(function_->getArg(1), constant(code_.scratch[t]));
+    }
+  }
+
+  Value* moved(Value* pointer, Value* bytes) {
+    if (auto* number = llvm::dyn_cast<llvm::ConstantInt>(bytes); number && number->isZero()) {
+      return pointer;
+    }
+    return builder_.CreateGEP(builder_.getInt8Ty(), pointer, bytes);
+  }
+
+  static bool is_access(const Instruction& i) {
+    return i.kind == Instruction::Kind::load || i.kind == Instruction::Kind::store ||
+           i.kind == Instruction::Kind::prefetch;
+  }
+
+  Key key_of(const Instruction& i) {
+    Key key{i.tensor, i.offset.coefficients, {}};
+    while (!key.coefficients.empty() && key.coefficients.back() == 0) key.coefficients.pop_back();
+    for (const auto& floor : i.offset.floors) {
+      key.floors.emplace_back(floor_named(floor.of), floor.coefficient);
+    }
+    return key;
+  }
+
+  size_t floor_named(const poly::Affine& of) {
+    for (size_t i = 0; i < floors_.size(); ++i) {
+      if (poly::same(floors_[i].of, of)) return i;
+    }
+    std::vector<bool> involved = poly::involved(of);
+    size_t depth = 0;
+    for (size_t i = 0; i < involved.size(); ++i) {
+      if (involved[i]) depth = i;
+    }
+    floors_.push_back({of, depth});
+    return floors_.size() - 1;
+  }
+
+  void collect(const Block& block, std::set<Key>& keys) {
+    for (const Instruction& i : block) {
+      if (is_access(i)) keys.insert(key_of(i));
+      collect(i.body, keys);
+    }
+  }
+
+  /// Moves a pointer by the floors that the loop at "depth" completes.
+  Value* moved_by_floors(Value* pointer, const Key& key, size_t depth) {
+    for (const auto& [floor, factor] : key.floors) {
+      if (floors_[floor].depth != depth) continue;
+      Value* elements = builder_.CreateMul(integer(floors_[floor].of),
+                                           constant(factor * bytes_of(key.tensor)));
+      pointer = moved(pointer, elements);
+    }
+    return pointer;
+  }
+
+  static long coefficient(const Key& key, size_t depth) {
+    return depth < key.coefficients.size() ? key.coefficients[depth] : 0;
+  }
+
+  Value* address(const Instruction& i, long elements_further = 0) {
+    long elements = i.offset.constant + elements_further;
+    return moved(pointers_.at(key_of(i)), constant(elements * bytes_of(i.tensor)));
+  }
+
+  /// Computes a quasi-affine function of the loops.
+  Value* integer(const poly::Affine& a) {
+    Value* sum = constant(a.constant);
+    for (size_t i = 0; i < a.coefficients.size(); ++i) {
+      if (a.coefficients[i] == 0) continue;
+      sum = builder_.CreateAdd(
+          sum, builder_.CreateMul(coordinates_.at(i), constant(a.coefficients[i])));
+    }
+    for (const auto& floor : a.floors) {
+      sum = builder_.CreateAdd(sum,
+                               builder_.CreateMul(integer(floor.of), constant(floor.coefficient)));
+    }
+    if (a.divisor == 1) return sum;
+    Value* divisor = constant(a.divisor);
+    Value* quotient = builder_.CreateSDiv(sum, divisor);
+    Value* rest = builder_.CreateSub(sum, builder_.CreateMul(quotient, divisor));
+    Value* negative = builder_.CreateICmpSLT(rest, constant(0));
+    return builder_.CreateSub(quotient, builder_.CreateZExt(negative, builder_.getInt64Ty()));
+  }
+
+  // ---- loops ------------------------------------------------------------------------------
+
+  /// The iterations of the parallel loops that this call was given.
+  void emit_shared(const std::set<Key>& keys) {
+    Value *from = function_->getArg(2), *to = function_->getArg(3);
+    llvm::BasicBlock *body = new_block("shared"), *done = new_block("done");
+    llvm::BasicBlock* before = builder_.GetInsertBlock();
+    builder_.CreateCondBr(builder_.CreateICmpSLT(from, to), body, done);
+    builder_.SetInsertPoint(body);
+    llvm::PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+    index->addIncoming(from, before);
+    Value* rest = index;
+    for (size_t d = code_.parallel.size(); d-- > 0;) {
+      Value* extent = constant(code_.parallel[d]);
+      coordinates_[d] = d == 0 ? rest : builder_.CreateURem(rest, extent);
+      if (d > 0) rest = builder_.CreateUDiv(rest, extent);
+    }
+    auto outer = pointers_;
+    for (const Key& key : keys) {
+      for (size_t d = 0; d < code_.parallel.size(); ++d) {
+        long c = coefficient(key, d) * bytes_of(key.tensor);
+        if (c != 0) {
+          pointers_[key] = moved(pointers_[key], builder_.CreateMul(coordinates_[d], constant(c)));
+        }
+        pointers_[key] = moved_by_floors(pointers_[key], key, d);
+      }
+    }
+    emit(code_.body);
+    Value* next = builder_.CreateAdd(index, constant(1));
+    index->addIncoming(next, builder_.GetInsertBlock());
+    builder_.CreateCondBr(builder_.CreateICmpSLT(next, to), body, done);
+    builder_.SetInsertPoint(done);
+    pointers_ = std::move(outer);
+  }
+
+  void find_set(const Block& block, std::set<size_t>& set) const {
+    using Kind = Instruction::Kind;
+    for (const Instruction& i : block) {
+      bool sets = i.kind != Kind::loop && i.kind != Kind::guard && i.kind != Kind::store &&
+                  i.kind != Kind::prefetch;
+      if (sets) set.insert(i.to);
+      find_set(i.body, set);
+    }
+  }
+
+  /// Returns the variables that have a value and that "block" sets again.
+  std::vector<size_t> carried(const Block& block) const {
+    std::set<size_t> set;
+    find_set(block, set);
+    std::vector<size_t> result;
+    for (size_t v : set) {
+      if (values_[v] != nullptr) result.push_back(v);
+    }
+    return result;
+  }
+
+  void emit_loop(const Instruction& loop) {
+    std::set<Key> keys;
+    collect(loop.body, keys);
+    std::vector<size_t> variables = carried(loop.body);
+    llvm::BasicBlock *before = builder_.GetInsertBlock(), *body = new_block("loop");
+    std::map<Key, Value*> begins;
+    for (const Key& key : keys) {
+      long c = coefficient(key, loop.depth) * bytes_of(key.tensor);
+      if (c != 0) begins[key] = moved(pointers_.at(key), constant(c * loop.from));
+    }
+    builder_.CreateBr(body);
+    builder_.SetInsertPoint(body);
+    llvm::PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2);
+    index->addIncoming(constant(loop.from), before);
+    coordinates_[loop.depth] = index;
+    auto outer = pointers_;
+    std::map<Key, llvm::PHINode*> stepped;
+    for (const auto& [key, begin] : begins) {
+      llvm::PHINode* phi = builder_.CreatePHI(builder_.getPtrTy(), 2);
+      phi->addIncoming(begin, before);
+      pointers_[key] = stepped[key] = phi;
+    }
+    std::map<size_t, llvm::PHINode*> phis;
+    for (size_t v : variables) {
+      phis[v] = builder_.CreatePHI(values_[v]->getType(), 2);
+      phis[v]->addIncoming(values_[v], before);
+      values_[v] = phis[v];
+    }
+    for (const Key& key : keys) {
+      pointers_[key] = moved_by_floors(pointers_.at(key), key, loop.depth);
+    }
+    emit(loop.body);
+    llvm::BasicBlock *last = builder_.GetInsertBlock(), *after = new_block("after");
+    for (const auto& [key, phi] : stepped) {
+      long c = coefficient(key, loop.depth) * bytes_of(key.tensor);
+      phi->addIncoming(moved(phi, constant(c)), last);
+    }
+    for (const auto& [v, phi] : phis) phi->addIncoming(values_[v], last);
+    Value* next = builder_.CreateAdd(index, constant(1));
+    index->addIncoming(next, last);
+    builder_.CreateCondBr(builder_.CreateICmpSLT(next, constant(loop.end)), body, after);
+    builder_.SetInsertPoint(after);
+    coordinates_.erase(loop.depth);
+    pointers_ = std::move(outer);
+  }
+
+  void emit_guard(const Instruction& guard) {
+    Value* any = builder_.getFalse();
+    for (const auto& piece : guard.guard) {
+      Value* all = builder_.getTrue();
+      for (const auto& c : piece) {
+        Value* value = integer(c.expression);
+        Value* holds = c.equality ? builder_.CreateICmpEQ(value, constant(0))
+                                  : builder_.CreateICmpSGE(value, constant(0));
+        all = builder_.CreateAnd(all, holds);
+      }
+      any = builder_.CreateOr(any, all);
+    }
+    std::vector<size_t> variables = carried(guard.body);
+    std::map<size_t, Value*> old;
+    for (size_t v : variables) old[v] = values_[v];
+    llvm::BasicBlock *before = builder_.GetInsertBlock(), *body = new_block("then"),
+                     *after = new_block("after");
+    builder_.CreateCondBr(any, body, after);
+    builder_.SetInsertPoint(body);
+    emit(guard.body);
+    llvm::BasicBlock* last = builder_.GetInsertBlock();
+    builder_.CreateBr(after);
+    builder_.SetInsertPoint(after);
+    for (size_t v : variables) {
+      llvm::PHINode* phi = builder_.CreatePHI(old[v]->getType(), 2);
+      phi->addIncoming(old[v], before);
+      phi->addIncoming(values_[v], last);
+      values_[v] = phi;
+    }
+  }
+
+  // ---- instructions -----------------------------------------------------------------------
+
+  void emit(const Block& block) {
+    for (const Instruction& i : block) emit(i);
+  }
+
+  long lanes(size_t variable) const { return code_.variables[variable].lanes; }
+
+  Value* widened(size_t variable, long count) {
+    return math_.widened(values_[variable], count);
+  }
+
+  void emit(const Instruction& i) {
+    using Kind = Instruction::Kind;
+    switch (i.kind) {
+      case Kind::loop:
+        return emit_loop(i);
+      case Kind::guard:
+        return emit_guard(i);
+      case Kind::load:
+        values_[i.to] = load(i);
+        return;
+      case Kind::store:
+        return store(i);
+      case Kind::prefetch: {
+        llvm::Function* prefetch = llvm::Intrinsic::getDeclaration(
+            &module_, llvm::Intrinsic::prefetch, {builder_.getPtrTy()});
+        // For reading, kept in the second cache, as data.
+        builder_.CreateCall(prefetch, {address(i), builder_.getInt32(0), builder_.getInt32(2),
+                                       builder_.getInt32(1)});
+        return;
+      }
+      case Kind::number:
+        values_[i.to] = math_.number(i.number);
+        return;
+      case Kind::apply: {
+        std::vector<Value*> args;
+        for (size_t a : i.args) args.push_back(widened(a, lanes(i.to)));
+        values_[i.to] = math_.apply(i.op, args);
+        return;
+      }
+      case Kind::fma: {
+        long count = lanes(i.to);
+        values_[i.to] = math_.fma(widened(i.args[0], count), widened(i.args[1], count),
+                                  widened(i.args[2], count));
+        return;
+      }
+      case Kind::splat: {
+        std::vector<int> mask(static_cast<size_t>(lanes(i.to)), static_cast<int>(i.lane));
+        values_[i.to] = builder_.CreateShuffleVector(values_[i.args[0]], mask);
+        return;
+      }
+      case Kind::copy:
+        values_[i.to] = widened(i.args[0], lanes(i.to));
+        return;
+      case Kind::sum:
+        values_[i.to] = math_.sum(values_[i.args[0]]);
+        return;
+      case Kind::maximum:
+        values_[i.to] = math_.greatest(values_[i.args[0]]);
+        return;
+    }
+  }
+
+  llvm::Align alignment(size_t tensor) const {
+    return llvm::Align(static_cast<uint64_t>(bytes_of(tensor)));
+  }
+
+  Value* load(const Instruction& i) {
+    long count = lanes(i.to);
+    Element element = code_.tensors[i.tensor].element;
+    llvm::Type* type = math_.memory_type(element);
+    if (count == 1) {
+      return math_.loaded(builder_.CreateAlignedLoad(type, address(i), alignment(i.tensor)), element);
+    }
+    auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(count));
+    if (i.stride == 1) {
+      return math_.loaded(builder_.CreateAlignedLoad(vector, address(i), alignment(i.tensor)), element);
+    }
+    Value* all = llvm::PoisonValue::get(vector);
+    for (long k = 0; k < count; ++k) {
+      Value* one = builder_.CreateAlignedLoad(type, address(i, k * i.stride), alignment(i.tensor));
+      all = builder_.CreateInsertElement(all, one, static_cast<uint64_t>(k));
+    }
+    return math_.loaded(all, element);
+  }
+
+  void store(const Instruction& i) {
+    long count = i.lane;
+    Element element = code_.tensors[i.tensor].element;
+    Value* value = math_.stored(widened(i.args[0], count), element);
+    if (count == 1 || i.stride == 1) {
+      builder_.CreateAlignedStore(value, address(i), alignment(i.tensor));
+      return;
+    }
+    for (long k = 0; k < count; ++k) {
+      Value* one = builder_.CreateExtractElement(value, static_cast<uint64_t>(k));
+      builder_.CreateAlignedStore(one, address(i, k * i.stride), alignment(i.tensor));
+    }
+  }
+};
+
+}  // namespace
+
+void emit_function(llvm::Module& module, const std::string& symbol, const Code& code,
+                   const Target& target) {
+  Emitter(module, symbol, code, target).run();
+}
+
+}  // namespace lathe

@@ -1,0 +1,404 @@
+// llvm_math.cpp: the functions of expressions. Interface: llvm_math.h. The interpreter's
+// evaluate() (nest/expr.cpp) says what each means.
+#include "backends/llvm_math.h"
+
+#include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/Module.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+
+namespace lathe {
+
+using llvm::Intrinsic::ID;
+using llvm::Value;
+namespace intrinsics = llvm::Intrinsic;
+
+llvm::Type* LlvmMath::type() {
+  switch (number_) {
+    case Number::f32:
+      return builder_.getFloatTy();
+    case Number::f64:
+      return builder_.getDoubleTy();
+    case Number::i64:
+      return builder_.getInt64Ty();
+  }
+  return nullptr;
+}
+
+llvm::Type* LlvmMath::like(llvm::Type* scalar, Value* value) {
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
+  return vector == nullptr
+             ? scalar
+             : static_cast<llvm::Type*>(llvm::FixedVectorType::get(scalar, vector->getNumElements()));
+}
+
+Value* LlvmMath::number(double value) {
+  if (number_ != Number::i64) return llvm::ConstantFP::get(type(), value);
+  long whole = std::isinf(value) ? (value < 0 ? std::numeric_limits<long>::lowest()
+                                              : std::numeric_limits<long>::max())
+                                 : static_cast<long>(value);
+  return builder_.getInt64(static_cast<uint64_t>(whole));
+}
+
+Value* LlvmMath::widened(Value* value, long lanes) {
+  if (lanes == 1 || value->getType()->isVectorTy()) return value;
+  return builder_.CreateVectorSplat(static_cast<unsigned>(lanes), value);
+}
+
+Value* LlvmMath::same(double value, Value* like_this) {
+  return llvm::ConstantFP::get(like_this->getType(), value);
+}
+
+Value* LlvmMath::integer_same(long value, Value* like_this) {
+  return llvm::ConstantInt::getSigned(like_this->getType(), value);
+}
+
+Value* LlvmMath::truth(Value* condition) {
+  if (number_ == Number::i64) {
+    return builder_.CreateZExt(condition, like(builder_.getInt64Ty(), condition));
+  }
+  return builder_.CreateUIToFP(condition, like(type(), condition));
+}
+
+Value* LlvmMath::intrinsic(unsigned id, const std::vector<Value*>& args) {
+  return builder_.CreateIntrinsic(args[0]->getType(), static_cast<ID>(id), args);
+}
+
+/// Calls a function of the C library, lane by lane.
+Value* LlvmMath::library(const char* name, const std::vector<Value*>& args) {
+  std::string symbol = number_ == Number::f32 ? std::string(name) + "f" : name;
+  std::vector<llvm::Type*> types(args.size(), type());
+  llvm::FunctionCallee function =
+      module_.getOrInsertFunction(symbol, llvm::FunctionType::get(type(), types, false));
+  auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(args[0]->getType());
+  if (vector == nullptr) return builder_.CreateCall(function, args);
+  Value* result = llvm::PoisonValue::get(vector);
+  for (uint64_t k = 0; k < vector->getNumElements(); ++k) {
+    std::vector<Value*> one;
+    for (Value* a : args) one.push_back(builder_.CreateExtractElement(a, k));
+    result = builder_.CreateInsertElement(result, builder_.CreateCall(function, one), k);
+  }
+  return result;
+}
+
+Value* LlvmMath::maximum(Value* a, Value* b) {
+  if (number_ == Number::i64) {
+    return builder_.CreateSelect(builder_.CreateICmpSLT(a, b), b, a);
+  }
+  if (aarch64_) return intrinsic(intrinsics::maximum, {a, b});
+  return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), b, a);
+}
+
+Value* LlvmMath::minimum(Value* a, Value* b) {
+  if (number_ == Number::i64) {
+    return builder_.CreateSelect(builder_.CreateICmpSLT(b, a), b, a);
+  }
+  if (aarch64_) return intrinsic(intrinsics::minimum, {a, b});
+  return builder_.CreateSelect(builder_.CreateFCmpOLT(b, a), b, a);
+}
+
+Value* LlvmMath::fma(Value* a, Value* b, Value* c) {
+  return intrinsic(intrinsics::fma, {a, b, c});
+}
+
+Value* LlvmMath::sum(Value* lanes) {
+  if (number_ == Number::i64) return builder_.CreateAddReduce(lanes);
+  llvm::FastMathFlags flags = builder_.getFastMathFlags(), loose = flags;
+  loose.setAllowReassoc(true);
+  builder_.setFastMathFlags(loose);
+  Value* result = builder_.CreateFAddReduce(llvm::ConstantFP::get(type(), -0.0), lanes);
+  builder_.setFastMathFlags(flags);
+  return result;
+}
+
+Value* LlvmMath::greatest(Value* lanes) {
+  auto* vector = llvm::cast<llvm::FixedVectorType>(lanes->getType());
+  Value* result = builder_.CreateExtractElement(lanes, uint64_t{0});
+  for (uint64_t k = 1; k < vector->getNumElements(); ++k) {
+    result = maximum(result, builder_.CreateExtractElement(lanes, k));
+  }
+  return result;
+}
+
+/// e to the x in single precision: 2 to the n times the series of the rest, which is at most
+/// ln(2)/2. Seven terms leave an error below one unit in the last place.
+Value* LlvmMath::exponential(Value* x) {
+  if (number_ != Number::f32) return intrinsic(intrinsics::exp, {x});
+  // Beyond these the result is infinite, or 0; NaN goes through.
+  Value* bounded = minimum(maximum(x, same(-104, x)), same(89, x));
+  Value* n = intrinsic(intrinsics::rint,
+                       {builder_.CreateFMul(bounded, same(1.4426950408889634, x))});
+  // ln(2) in two parts, the first with few bits: n times it is exact.
+  Value* rest = fma(n, same(-0.693145751953125, x), bounded);
+  rest = fma(n, same(-1.42860682030941723e-6, x), rest);
+  Value* sum = same(1.0 / 5040, x);
+  for (double factorial : {720.0, 120.0, 24.0, 6.0, 2.0, 1.0, 1.0}) {
+    sum = fma(sum, rest, same(1 / factorial, x));
+  }
+  // 2 to the n in two steps, as n itself may be beyond the exponents.
+  llvm::Type* whole = like(builder_.getInt32Ty(), x);
+  Value* exponent = builder_.CreateFPToSI(n, whole);
+  exponent = builder_.CreateSelect(builder_.CreateFCmpUNO(x, x), integer_same(0, exponent), exponent);
+  Value* half = builder_.CreateAShr(exponent, integer_same(1, exponent));
+  Value* others = builder_.CreateSub(exponent, half);
+  for (Value* part : {half, others}) {
+    Value* bits = builder_.CreateShl(builder_.CreateAdd(part, integer_same(127, part)),
+                                     integer_same(23, part));
+    sum = builder_.CreateFMul(sum, builder_.CreateBitCast(bits, x->getType()));
+  }
+  return sum;
+}
+
+/// From the exponential; near 0, where that would cancel, from the series.
+Value* LlvmMath::hyperbolic_tangent(Value* x) {
+  if (number_ != Number::f32) return library("tanh", {x});
+  Value* e = exponential(builder_.CreateFMul(x, same(2, x)));
+  Value* one = same(1, x);
+  Value* far = builder_.CreateFSub(
+      one, builder_.CreateFDiv(same(2, x), builder_.CreateFAdd(e, one)));
+  Value* square = builder_.CreateFMul(x, x);
+  Value* series = fma(square, same(-17.0 / 315, x), same(2.0 / 15, x));
+  series = fma(square, series, same(-1.0 / 3, x));
+  Value* near = fma(builder_.CreateFMul(builder_.CreateFMul(x, square), one), series, x);
+  Value* small = builder_.CreateFCmpOLT(intrinsic(intrinsics::fabs, {x}), same(0.125, x));
+  return builder_.CreateSelect(small, near, far);
+}
+
+Value* LlvmMath::apply_reals(Expr::Op op, const std::vector<Value*>& a) {
+  using Op = Expr::Op;
+  switch (op) {
+    case Op::neg:
+      return builder_.CreateFNeg(a[0]);
+    case Op::add:
+      return builder_.CreateFAdd(a[0], a[1]);
+    case Op::sub:
+      return builder_.CreateFSub(a[0], a[1]);
+    case Op::mul:
+      return builder_.CreateFMul(a[0], a[1]);
+    case Op::div:
+      return builder_.CreateFDiv(a[0], a[1]);
+    case Op::rem:
+      return library("fmod", a);
+    case Op::mod: {
+      Value* rest = library("fmod", a);
+      Value* zero = same(0, rest);
+      Value* signs = builder_.CreateXor(builder_.CreateFCmpOLT(rest, zero),
+                                        builder_.CreateFCmpOLT(a[1], zero));
+      Value* wrong = builder_.CreateAnd(builder_.CreateFCmpONE(rest, zero), signs);
+      return builder_.CreateSelect(wrong, builder_.CreateFAdd(rest, a[1]), rest);
+    }
+    case Op::abs:
+      return intrinsic(intrinsics::fabs, a);
+    case Op::floor:
+      return intrinsic(intrinsics::floor, a);
+    case Op::ceil:
+      return intrinsic(intrinsics::ceil, a);
+    case Op::round:
+      return intrinsic(intrinsics::rint, a);
+    case Op::single:
+      if (number_ == Number::f32) return a[0];
+      return builder_.CreateFPExt(builder_.CreateFPTrunc(a[0], like(builder_.getFloatTy(), a[0])),
+                                  a[0]->getType());
+    case Op::sqrt:
+      return intrinsic(intrinsics::sqrt, a);
+    case Op::exp:
+      return exponential(a[0]);
+    case Op::tanh:
+      return hyperbolic_tangent(a[0]);
+    case Op::log:
+    case Op::pow:
+    case Op::erf:
+    case Op::sin:
+    case Op::cos:
+    case Op::tan:
+    case Op::asin:
+    case Op::acos:
+    case Op::atan:
+      return library(std::string(function_of(op).name).c_str(), a);
+    default:
+      fail("'{}' has no value on floats", function_of(op).name);
+  }
+}
+
+/// Division never traps: by 0 it gives 0, and by -1 it negates.
+Value* LlvmMath::divided(Expr::Op op, Value* x, Value* y) {
+  Value *zero = integer_same(0, x), *one = integer_same(1, x);
+  Value* by_zero = builder_.CreateICmpEQ(y, zero);
+  Value* by_minus = builder_.CreateICmpEQ(y, integer_same(-1, x));
+  Value* safe = builder_.CreateSelect(builder_.CreateOr(by_zero, by_minus), one, y);
+  Value* result = nullptr;
+  if (op == Expr::Op::div) {
+    result = builder_.CreateSelect(by_minus, builder_.CreateNeg(x), builder_.CreateSDiv(x, safe));
+  } else {
+    result = builder_.CreateSRem(x, safe);
+    if (op == Expr::Op::mod) {
+      Value* moved = builder_.CreateAdd(result, safe);
+      result = builder_.CreateSRem(moved, safe);
+    }
+    result = builder_.CreateSelect(by_minus, zero, result);
+  }
+  return builder_.CreateSelect(by_zero, zero, result);
+}
+
+/// Squares and multiplies, bit by bit of the exponent.
+Value* LlvmMath::power(Value* base, Value* exponent) {
+  Value *zero = integer_same(0, base), *one = integer_same(1, base);
+  Value *result = one, *square = base;
+  auto is_odd = [&](Value* bits) {
+    return builder_.CreateICmpNE(builder_.CreateAnd(bits, one), zero);
+  };
+  for (long bit = 0; bit < 63; ++bit) {
+    Value* set = is_odd(builder_.CreateLShr(exponent, integer_same(bit, base)));
+    result = builder_.CreateSelect(set, builder_.CreateMul(result, square), result);
+    square = builder_.CreateMul(square, square);
+  }
+  Value* minus = integer_same(-1, base);
+  Value* sign = builder_.CreateSelect(is_odd(exponent), minus, one);
+  Value* inverse = builder_.CreateSelect(
+      builder_.CreateICmpEQ(base, one), one,
+      builder_.CreateSelect(builder_.CreateICmpEQ(base, minus), sign, zero));
+  return builder_.CreateSelect(builder_.CreateICmpSLT(exponent, zero), inverse, result);
+}
+
+Value* LlvmMath::shifted(Value* value, Value* by) {
+  Value *zero = integer_same(0, by), *limit = integer_same(64, by);
+  Value* right = builder_.CreateNeg(by);
+  auto bounded = [&](Value* amount) {
+    Value* fits = builder_.CreateICmpULT(amount, limit);
+    return std::pair(fits, builder_.CreateSelect(fits, amount, zero));
+  };
+  auto [left_fits, left_by] = bounded(by);
+  auto [right_fits, right_by] = bounded(right);
+  Value* to_left = builder_.CreateSelect(left_fits, builder_.CreateShl(value, left_by), zero);
+  Value* to_right = builder_.CreateSelect(right_fits, builder_.CreateLShr(value, right_by), zero);
+  return builder_.CreateSelect(builder_.CreateICmpSGE(by, zero), to_left, to_right);
+}
+
+Value* LlvmMath::apply_integers(Expr::Op op, const std::vector<Value*>& a) {
+  using Op = Expr::Op;
+  switch (op) {
+    case Op::neg:
+      return builder_.CreateNeg(a[0]);
+    case Op::add:
+      return builder_.CreateAdd(a[0], a[1]);
+    case Op::sub:
+      return builder_.CreateSub(a[0], a[1]);
+    case Op::mul:
+      return builder_.CreateMul(a[0], a[1]);
+    case Op::div:
+    case Op::mod:
+    case Op::rem:
+      return divided(op, a[0], a[1]);
+    case Op::abs:
+      return builder_.CreateSelect(builder_.CreateICmpSLT(a[0], integer_same(0, a[0])),
+                                   builder_.CreateNeg(a[0]), a[0]);
+    case Op::floor:
+    case Op::ceil:
+    case Op::round:
+    case Op::single:
+      return a[0];
+    case Op::pow:
+      return power(a[0], a[1]);
+    case Op::bit_and:
+      return builder_.CreateAnd(a[0], a[1]);
+    case Op::bit_or:
+      return builder_.CreateOr(a[0], a[1]);
+    case Op::bit_xor:
+      return builder_.CreateXor(a[0], a[1]);
+    case Op::shift:
+      return shifted(a[0], a[1]);
+    default:
+      fail("'{}' has no value on integers", function_of(op).name);
+  }
+}
+
+Value* LlvmMath::apply(Expr::Op op, const std::vector<Value*>& a) {
+  using Op = Expr::Op;
+  bool reals = number_ != Number::i64;
+  switch (op) {
+    case Op::max:
+      return maximum(a[0], a[1]);
+    case Op::min:
+      return minimum(a[0], a[1]);
+    case Op::less:
+      return truth(reals ? builder_.CreateFCmpOLT(a[0], a[1]) : builder_.CreateICmpSLT(a[0], a[1]));
+    case Op::less_equal:
+      return truth(reals ? builder_.CreateFCmpOLE(a[0], a[1]) : builder_.CreateICmpSLE(a[0], a[1]));
+    case Op::equal:
+      return truth(reals ? builder_.CreateFCmpOEQ(a[0], a[1]) : builder_.CreateICmpEQ(a[0], a[1]));
+    case Op::select: {
+      Value* zero = llvm::Constant::getNullValue(a[0]->getType());
+      Value* chosen =
+          reals ? builder_.CreateFCmpUNE(a[0], zero) : builder_.CreateICmpNE(a[0], zero);
+      return builder_.CreateSelect(chosen, a[1], a[2]);
+    }
+    default:
+      return reals ? apply_reals(op, a) : apply_integers(op, a);
+  }
+}
+
+llvm::Type* LlvmMath::memory_type(Element element) {
+  switch (element) {
+    case Element::f16:
+      return builder_.getHalfTy();
+    case Element::f32:
+      return builder_.getFloatTy();
+    case Element::f64:
+      return builder_.getDoubleTy();
+    case Element::bf16:
+      return builder_.getInt16Ty();
+    case Element::string:
+      fail("no nest computes on strings");
+    default:
+      return builder_.getIntNTy(static_cast<unsigned>(8 * size_of(element)));
+  }
+}
+
+Value* LlvmMath::loaded(Value* value, Element element) {
+  llvm::Type* to = like(type(), value);
+  if (element == Element::bf16) {
+    Value* wide = builder_.CreateZExt(value, like(builder_.getInt32Ty(), value));
+    Value* bits = builder_.CreateShl(wide, integer_same(16, wide));
+    value = builder_.CreateBitCast(bits, like(builder_.getFloatTy(), value));
+  }
+  if (is_float(element)) return builder_.CreateFPCast(value, to);
+  bool is_signed = lowest_of(element) < 0;
+  if (number_ == Number::i64) return builder_.CreateIntCast(value, to, is_signed);
+  return is_signed ? builder_.CreateSIToFP(value, to) : builder_.CreateUIToFP(value, to);
+}
+
+Value* LlvmMath::stored(Value* value, Element element) {
+  if (is_float(element)) {
+    if (element == Element::f64 || element == Element::f32) {
+      return builder_.CreateFPCast(value, like(memory_type(element), value));
+    }
+    Value* single = builder_.CreateFPCast(value, like(builder_.getFloatTy(), value));
+    if (element == Element::f16) return builder_.CreateFPTrunc(single, like(builder_.getHalfTy(), value));
+    // To the nearest, half to even; what is no number stays so.
+    Value* bits = builder_.CreateBitCast(single, like(builder_.getInt32Ty(), value));
+    Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, integer_same(16, bits)),
+                                    integer_same(1, bits));
+    Value* rounded = builder_.CreateAdd(bits, builder_.CreateAdd(odd, integer_same(0x7fff, bits)));
+    Value* none = builder_.CreateFCmpUNO(single, single);
+    rounded = builder_.CreateSelect(none, integer_same(0x7fc00000, bits), rounded);
+    return builder_.CreateTrunc(builder_.CreateLShr(rounded, integer_same(16, bits)),
+                                like(builder_.getInt16Ty(), value));
+  }
+  llvm::Type* to = like(memory_type(element), value);
+  if (element == Element::boolean) {
+    Value* zero = llvm::Constant::getNullValue(value->getType());
+    Value* is_set = number_ == Number::i64 ? builder_.CreateICmpNE(value, zero)
+                                           : builder_.CreateFCmpUNE(value, zero);
+    return builder_.CreateZExt(is_set, to);
+  }
+  if (number_ != Number::i64) {
+    llvm::Type* whole = like(builder_.getInt64Ty(), value);
+    value = builder_.CreateIntrinsic(intrinsics::fptosi_sat, {whole, value->getType()}, {value});
+  }
+  return builder_.CreateTrunc(value, to);
+}
+
+}  // namespace lathe

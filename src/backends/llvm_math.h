@@ -1,0 +1,55 @@
+// The functions of expressions, and the conversions of elements, in LLVM's language. Private to
+// the folder.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include "codegen/code.h"
+
+namespace lathe {
+
+class LlvmMath {
+ public:
+  LlvmMath(llvm::IRBuilder<>& builder, llvm::Module& module, Number number, bool aarch64)
+      : builder_(builder), module_(module), number_(number), aarch64_(aarch64) {}
+
+  /// Returns a number, or a value of one lane in so many.
+  llvm::Value* number(double value);
+  llvm::Value* widened(llvm::Value* value, long lanes);
+
+  /// Returns the value of a function; all operands have the same lanes.
+  llvm::Value* apply(Expr::Op op, const std::vector<llvm::Value*>& args);
+  llvm::Value* fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
+  llvm::Value* sum(llvm::Value* lanes);
+  llvm::Value* greatest(llvm::Value* lanes);
+
+  /// Returns the type of an element in memory; converts what was loaded, and what is stored.
+  llvm::Type* memory_type(Element element);
+  llvm::Value* loaded(llvm::Value* value, Element element);
+  llvm::Value* stored(llvm::Value* value, Element element);
+
+ private:
+  llvm::IRBuilder<>& builder_;
+  llvm::Module& module_;
+  Number number_;
+  bool aarch64_;
+
+  llvm::Type* type();
+  llvm::Type* like(llvm::Type* scalar, llvm::Value* value);
+  llvm::Value* same(double value, llvm::Value* like);
+  llvm::Value* integer_same(long value, llvm::Value* like);
+  llvm::Value* truth(llvm::Value* condition);
+  llvm::Value* maximum(llvm::Value* a, llvm::Value* b);
+  llvm::Value* minimum(llvm::Value* a, llvm::Value* b);
+  llvm::Value* intrinsic(unsigned id, const std::vector<llvm::Value*>& args);
+  llvm::Value* library(const char* name, const std::vector<llvm::Value*>& args);
+  llvm::Value* exponential(llvm::Value* x);
+  llvm::Value* hyperbolic_tangent(llvm::Value* x);
+  llvm::Value* apply_reals(Expr::Op op, const std::vector<llvm::Value*>& args);
+  llvm::Value* apply_integers(Expr::Op op, const std::vector<llvm::Value*>& args);
+  llvm::Value* divided(Expr::Op op, llvm::Value* x, llvm::Value* y);
+  llvm::Value* power(llvm::Value* base, llvm::Value* exponent);
+  llvm::Value* shifted(llvm::Value* value, llvm::Value* by);
+};
+
+}  // namespace lathe

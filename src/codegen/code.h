@@ -1,0 +1,89 @@
+// A kernel as vector code: what is left of the loops when unrolled and vector loops are written
+// out. Every backend turns it into its own language, instruction by instruction.
+//
+//   v3 = number 0                            16 lanes
+//   for ci.o < 4:
+//     v4 = load W + 2304*co.o + 16*ci.o      16 lanes
+//     v5 = load I + ci.o                     4 lanes
+//     v3 = v4 * lane 0 of v5 + v3
+//   store v3 at O + 16*co.o
+//
+// Variables may be set several times: those that hold a register tile are, in the loops over which
+// it is summed up.
+#pragma once
+
+#include "codegen/loops.h"
+#include "codegen/target.h"
+
+namespace lathe {
+
+/// What the values of a kernel are computed in; loads and stores convert.
+enum class Number { f32, f64, i64 };
+
+struct Instruction;
+using Block = std::vector<Instruction>;
+
+struct Instruction {
+  enum class Kind {
+    loop,      ///< runs "body" for each from <= coordinate "depth" < end
+    guard,     ///< runs "body" where "guard" holds
+    load,      ///< to = lanes elements of "tensor" at "offset", "stride" apart
+    store,     ///< writes args[0] there
+    prefetch,  ///< asks for the element there
+    number,    ///< to = "number"
+    apply,     ///< to = op(args...); an operand of one lane stands for as many as the others have
+    fma,       ///< to = args[0] * args[1] + args[2]
+    splat,     ///< to = lane "lane" of args[0], in every lane
+    copy,      ///< to = args[0]
+    sum,       ///< to = the sum of the lanes of args[0]
+    maximum,   ///< to = the greatest of the lanes of args[0]
+  };
+  Kind kind;
+  size_t to = 0;
+  std::vector<size_t> args = {};
+  Expr::Op op = Expr::Op::number;
+  double number = 0;
+  long lane = 0;
+
+  size_t tensor = 0;
+  poly::Affine offset = {};
+  long stride = 1;
+
+  size_t depth = 0;
+  long from = 0, end = 0;
+  Guard guard = {};
+  Block body = {};
+};
+
+/// One kernel: the code of one outermost place of a nest.
+struct Code {
+  struct Variable {
+    long lanes;
+  };
+  std::string name;
+  Number number = Number::f32;
+  std::vector<Tensor> tensors;
+  std::vector<Layout> layouts;
+  std::vector<Variable> variables;
+  /// The loops shared among workers, outermost: coordinates 0, 1, ... They are not in the body.
+  std::vector<long> parallel;
+  std::vector<bool> used;      ///< which tensors are touched in memory
+  std::vector<long> scratch;   ///< offset in bytes of each local tensor in scratch; -1: not there
+  long scratch_bytes = 0;
+  Block body;
+
+  /// Returns the iterations of the parallel loops.
+  long count() const;
+};
+
+/// Returns the tensors that a kernel is given, in order: those in memory that are not its scratch.
+std::vector<size_t> arguments_of(const Code& code);
+
+/// Turns each outermost place of scanned loops into a kernel. A local tensor that only one of them
+/// touches lies in its scratch memory, or in registers.
+std::vector<Code> lower(const LoopTree& tree, const Target& target);
+
+/// Prints a kernel.
+std::string print(const Code& code);
+
+}  // namespace lathe

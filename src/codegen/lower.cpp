@@ -1,0 +1,649 @@
+// lower.cpp: loops to vector code. Interface: lower() of code.h.
+//
+// The tree is walked once. A loop is bound in one of three ways: as a loop of the code, to one
+// number (unrolled, or of one iteration), or as the lanes of vectors. At the beginning of each
+// loop's body it is known which elements the body touches; a tensor that is written there and
+// whose elements do not depend on the loops inside stays in variables until the body ends: that is
+// a register tile. It goes to the outermost body that allows it, so the tile is loaded and stored
+// once for all the loops that sum it up.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+#include "codegen/code.h"
+
+namespace lathe {
+namespace {
+
+using poly::Affine;
+using poly::Interval;
+
+/// Unrolled iterations beyond this stay a loop: the code would not fit the instruction cache.
+constexpr long most_unrolled = 1024;
+
+Number number_of(const Nest& nest) {
+  bool integral = true, wide = false, narrow = false;
+  for (const Tensor& tensor : nest.tensors()) {
+    if (is_float(tensor.element)) integral = false;
+    wide = wide || tensor.element == Element::f64 ||
+           (is_integral(tensor.element) && size_of(tensor.element) >= 4);
+    narrow = narrow || is_float(tensor.element);
+  }
+  if (integral) return Number::i64;
+  return wide ? Number::f64 : Number::f32;
+}
+
+/// An element, or a vector of elements, that a statement touches.
+struct Touch {
+  size_t tensor;
+  Affine offset;
+  long lanes, stride;
+  bool write, old;  // "old": its value before matters
+  bool guarded;
+};
+
+/// The elements of one tensor that are kept in variables.
+struct Tile {
+  struct Slot {
+    size_t variable;
+    long lanes, stride;
+    bool load, store;
+  };
+  std::map<long, Slot> slots;  // by the constant of their offset
+  Affine outer;                // the offset but for the constant
+};
+
+using MemoryKey = std::tuple<size_t, std::vector<long>, long, long, long>;
+
+class Lowering {
+ public:
+  Lowering(const LoopTree& tree, const Target& target, size_t place)
+      : tree_(tree), target_(target), root_(tree.places[place]) {
+    size_t depth = 0;
+    for (const Order& order : tree.nest.order) depth = std::max(depth, order.loops.size());
+    bound_.resize(depth);
+    code_.name = tree.nest.name;
+    code_.number = number_of(tree.nest);
+    code_.tensors = tree.nest.tensors();
+    code_.layouts = tree.layouts;
+    code_.used.resize(code_.tensors.size(), false);
+    find_outside(place);
+  }
+
+  Code run() {
+    block_ = &code_.body;
+    const std::vector<LoopNode>* body = &root_;
+    // The outermost parallel loops are the workers': not part of the body.
+    while (body->size() == 1 && is_shared(body->front())) {
+      const LoopNode& loop = body->front();
+      bind(loop.depth, {loop.from, loop.to - 1});
+      code_.parallel.push_back(loop.extent());
+      body = &loop.body;
+    }
+    lower_body(*body);
+    place_locals();
+    return std::move(code_);
+  }
+
+ private:
+  struct Bound {
+    Interval range{0, 0};
+    bool lanes = false;
+    long unrolled_from = 0, unrolled_to = 0;  // of an unrolled loop
+  };
+  const LoopTree& tree_;
+  const Target& target_;
+  const std::vector<LoopNode>& root_;
+  Code code_;
+  Block* block_ = nullptr;
+  std::vector<Bound> bound_;
+  std::vector<bool> outside_;  // tensors that other places touch
+  std::optional<size_t> lanes_depth_;
+  std::map<size_t, Tile> tiles_;
+  std::map<MemoryKey, size_t> loaded_;
+  std::vector<Touch>* touches_ = nullptr;  // not null: only look, write no code
+  bool in_guard_ = false;
+
+  static bool is_shared(const LoopNode& node) {
+    return node.kind == LoopNode::Kind::loop && node.mark == Mark::parallel && node.from == 0 &&
+           node.extent() > 1;
+  }
+
+  // ---- bindings ---------------------------------------------------------------------------
+
+  void bind(size_t depth, Interval range) { bound_[depth] = {range, false, 0, 0}; }
+
+  std::vector<Interval> ranges(size_t arity) const {
+    std::vector<Interval> result;
+    for (size_t i = 0; i < arity; ++i) {
+      const Bound& b = bound_[i];
+      result.push_back(b.lanes ? Interval{b.range.lower, b.range.lower} : b.range);
+    }
+    return result;
+  }
+
+  long lane_step(const Affine& offset) const {
+    return lanes_depth_ && *lanes_depth_ < offset.coefficients.size()
+               ? offset.coefficients[*lanes_depth_]
+               : 0;
+  }
+
+  long lanes() const { return lanes_depth_ ? bound_[*lanes_depth_].range.size() : 1; }
+
+  const Statement& statement(const LoopNode& node) const {
+    return tree_.nest.statements()[node.statement];
+  }
+
+  // ---- walking ----------------------------------------------------------------------------
+
+  void walk(const std::vector<LoopNode>& nodes) {
+    for (const LoopNode& node : nodes) walk(node);
+  }
+
+  void walk(const LoopNode& node) {
+    if (node.kind == LoopNode::Kind::statement) {
+      lower_statement(node);
+    } else if (node.kind == LoopNode::Kind::range) {
+      lower_range(node);
+    } else if (node.extent() == 1) {
+      bind(node.depth, {node.from, node.from});
+      walk(node.body);
+    } else if (node.mark == Mark::vector && !lanes_depth_ && can_be_lanes(node.body, node.depth)) {
+      bound_[node.depth] = {{node.from, node.to - 1}, true, 0, 0};
+      lanes_depth_ = node.depth;
+      walk(node.body);
+      lanes_depth_.reset();
+    } else if ((node.mark == Mark::unrolled || node.mark == Mark::vector) &&
+               node.extent() <= most_unrolled) {
+      for (long i = node.from; i < node.to; ++i) {
+        bound_[node.depth] = {{i, i}, false, node.from, node.to};
+        walk(node.body);
+      }
+    } else {
+      lower_loop(node);
+    }
+  }
+
+  /// Does every statement touch elements at equal distances, lane by lane?
+  bool can_be_lanes(const std::vector<LoopNode>& nodes, size_t depth) const {
+    auto in_floor = [&](const Affine& a) {
+      return std::any_of(a.floors.begin(), a.floors.end(),
+                         [&](const Affine::Floor& f) -> bool { return poly::involved(f.of)[depth]; });
+    };
+    return std::all_of(nodes.begin(), nodes.end(), [&](const LoopNode& node) {
+      if (node.kind != LoopNode::Kind::statement) return can_be_lanes(node.body, depth);
+      if (in_floor(node.write)) return false;
+      if (std::any_of(node.reads.begin(), node.reads.end(), in_floor)) return false;
+      for (const auto& piece : node.guard) {
+        for (const auto& c : piece) {
+          if (poly::involved(c.expression)[depth]) return false;
+        }
+      }
+      const Statement& s = statement(node);
+      bool reduces = node.write.coefficients[depth] == 0;
+      if (!reduces) return true;
+      // A tensor that is read and written lane after lane in one place is no vector.
+      for (const Access& read : s.reads) {
+        if (read.tensor == s.write.tensor) return false;
+      }
+      return s.update != Update::assign;
+    });
+  }
+
+  void lower_loop(const LoopNode& node) {
+    bind(node.depth, {node.from, node.to - 1});
+    if (touches_ != nullptr) return walk(node.body);
+    Instruction loop{Instruction::Kind::loop};
+    loop.depth = node.depth;
+    loop.from = node.from;
+    loop.end = node.to;
+    std::set<size_t> written = written_in(node.body);
+    std::erase_if(loaded_, [&](const auto& entry) { return written.contains(std::get<0>(entry.first)); });
+    auto kept = loaded_;
+    Block* outer = std::exchange(block_, &loop.body);
+    prefetch(node);
+    lower_body(node.body);
+    block_ = outer;
+    block_->push_back(std::move(loop));
+    loaded_ = std::move(kept);
+  }
+
+  void lower_range(const LoopNode& node) {
+    Interval whole = bound_[node.depth].range;
+    bind(node.depth, {node.from, node.to - 1});
+    if (touches_ != nullptr) {
+      bool outer = std::exchange(in_guard_, true);
+      walk(node.body);
+      in_guard_ = outer;
+    } else {
+      Instruction guard{Instruction::Kind::guard};
+      size_t arity = bound_.size();
+      Affine low = poly::constant_of(arity, -node.from), high = poly::constant_of(arity, node.to - 1);
+      low.coefficients[node.depth] = 1;
+      high.coefficients[node.depth] = -1;
+      guard.guard = {{{low, false}, {high, false}}};
+      in_block(guard, [&] { lower_body(node.body); });
+    }
+    bind(node.depth, whole);
+  }
+
+  /// Writes the body of an instruction, then the instruction itself.
+  template <class Write>
+  void in_block(Instruction& instruction, Write write) {
+    auto before = loaded_;
+    Block* outer = std::exchange(block_, &instruction.body);
+    write();
+    block_ = outer;
+    // What was stored inside is no longer as it was loaded.
+    std::erase_if(before, [&](const auto& entry) { return !loaded_.contains(entry.first); });
+    loaded_ = std::move(before);
+    block_->push_back(std::move(instruction));
+  }
+
+  std::set<size_t> written_in(const std::vector<LoopNode>& nodes) const {
+    std::set<size_t> result;
+    for (const LoopNode& node : nodes) {
+      if (node.kind == LoopNode::Kind::statement) {
+        result.insert(statement(node).write.tensor);
+      } else {
+        result.merge(written_in(node.body));
+      }
+    }
+    return result;
+  }
+
+  // ---- register tiles ---------------------------------------------------------------------
+
+  /// Writes the code of a loop's body, with the tiles that it allows in variables.
+  void lower_body(const std::vector<LoopNode>& nodes) {
+    std::vector<size_t> begun = begin_tiles(nodes);
+    walk(nodes);
+    for (size_t tensor : begun) end_tile(tensor);
+  }
+
+  std::vector<size_t> begin_tiles(const std::vector<LoopNode>& nodes) {
+    std::set<size_t> candidates;
+    for (size_t tensor : written_in(nodes)) {
+      if (!tiles_.contains(tensor)) candidates.insert(tensor);
+    }
+    if (candidates.empty() || nodes.empty()) return {};
+    std::vector<Touch> touches = look_at(nodes);
+    size_t depth = nodes.front().depth;
+    for (const LoopNode& node : nodes) depth = std::min(depth, node.depth);
+    std::vector<size_t> begun;
+    for (size_t tensor : candidates) {
+      auto tile = tile_of(tensor, touches, depth);
+      if (!tile) continue;
+      bool elsewhere = code_.tensors[tensor].role != Role::local || outside_[tensor] ||
+                       !is_complete(tensor, nodes, *tile);
+      for (auto& [constant, slot] : tile->slots) {
+        slot.variable = new_variable(slot.lanes);
+        slot.store = slot.store && elsewhere;
+        if (slot.load) load_slot(tensor, *tile, constant, slot);
+      }
+      tiles_.emplace(tensor, std::move(*tile));
+      begun.push_back(tensor);
+    }
+    return begun;
+  }
+
+  std::vector<Touch> look_at(const std::vector<LoopNode>& nodes) {
+    std::vector<Touch> touches;
+    auto bound = bound_;
+    touches_ = &touches;
+    walk(nodes);
+    touches_ = nullptr;
+    bound_ = bound;
+    return touches;
+  }
+
+  /// Do these nodes set all elements of the tile before they use them, and are all statements that
+  /// touch the tensor among them? Then nobody else needs the tile.
+  bool is_complete(size_t tensor, const std::vector<LoopNode>& nodes, const Tile& tile) const {
+    bool loads = std::any_of(tile.slots.begin(), tile.slots.end(),
+                             [](const auto& slot) { return slot.second.load; });
+    return !loads && touching(tensor, nodes) == touching(tensor, root_);
+  }
+
+  std::set<size_t> touching(size_t tensor, const std::vector<LoopNode>& nodes) const {
+    std::set<size_t> result;
+    for (const LoopNode& node : nodes) {
+      if (node.kind != LoopNode::Kind::statement) {
+        result.merge(touching(tensor, node.body));
+        continue;
+      }
+      const Statement& s = statement(node);
+      bool touches = s.write.tensor == tensor ||
+                     std::any_of(s.reads.begin(), s.reads.end(),
+                                 [&](const Access& a) { return a.tensor == tensor; });
+      if (touches) result.insert(node.statement);
+    }
+    return result;
+  }
+
+  /// Returns the tile of a tensor if its elements are the same for all loops from "depth" on.
+  std::optional<Tile> tile_of(size_t tensor, const std::vector<Touch>& touches,
+                              size_t depth) const {
+    Tile tile;
+    bool first = true;
+    for (const Touch& touch : touches) {
+      if (touch.tensor != tensor) continue;
+      if (touch.guarded || !touch.offset.is_linear()) return std::nullopt;
+      for (size_t i = depth; i < touch.offset.coefficients.size(); ++i) {
+        if (touch.offset.coefficients[i] != 0) return std::nullopt;
+      }
+      Affine outer = touch.offset;
+      outer.constant = 0;
+      outer.coefficients.resize(bound_.size(), 0);
+      if (first) tile.outer = outer;
+      if (!first && !poly::same(tile.outer, outer)) return std::nullopt;
+      first = false;
+      auto [at, is_new] = tile.slots.try_emplace(
+          touch.offset.constant, Tile::Slot{0, touch.lanes, touch.stride, touch.old || !touch.write, false});
+      if (at->second.lanes != touch.lanes || at->second.stride != touch.stride) return std::nullopt;
+      at->second.store = at->second.store || touch.write;
+    }
+    long bytes = 0, size = code_.number == Number::f32 ? 4 : 8;
+    for (const auto& [constant, slot] : tile.slots) bytes += slot.lanes * size;
+    if (bytes > 2 * target_.registers * target_.vector_bytes) return std::nullopt;
+    std::set<long> elements;  // no two slots may share one
+    for (const auto& [constant, slot] : tile.slots) {
+      for (long k = 0; k < slot.lanes; ++k) {
+        if (!elements.insert(constant + k * slot.stride).second) return std::nullopt;
+      }
+    }
+    return tile;
+  }
+
+  Affine at_constant(const Tile& tile, long constant) const {
+    Affine offset = tile.outer;
+    offset.constant = constant;
+    return offset;
+  }
+
+  void load_slot(size_t tensor, const Tile& tile, long constant, const Tile::Slot& slot) {
+    Instruction load{Instruction::Kind::load};
+    load.to = slot.variable;
+    load.tensor = tensor;
+    load.offset = at_constant(tile, constant);
+    load.stride = slot.stride;
+    code_.used[tensor] = true;
+    block_->push_back(std::move(load));
+  }
+
+  void end_tile(size_t tensor) {
+    const Tile& tile = tiles_.at(tensor);
+    for (const auto& [constant, slot] : tile.slots) {
+      if (!slot.store) continue;
+      store(tensor, at_constant(tile, constant), slot.lanes == 1 ? 0 : slot.stride, slot.variable);
+    }
+    tiles_.erase(tensor);
+  }
+
+  // ---- statements -------------------------------------------------------------------------
+
+  size_t new_variable(long lanes) {
+    code_.variables.push_back({lanes});
+    return code_.variables.size() - 1;
+  }
+
+  void lower_statement(const LoopNode& node) {
+    Guard open;
+    if (!still_open(node.guard, open)) return;
+    if (touches_ != nullptr) return note_touches(node, !open.empty());
+    if (open.empty()) return lower_instance(node);
+    Instruction guard{Instruction::Kind::guard};
+    guard.guard = open;
+    in_block(guard, [&] { lower_instance(node); });
+  }
+
+  /// Can the guard hold here? Returns in "open" what is left of it; nothing if it always holds.
+  bool still_open(const Guard& guard, Guard& open) const {
+    if (guard.empty()) return true;
+    for (const auto& piece : guard) {
+      std::vector<poly::Constraint> kept;
+      bool possible = true;
+      for (const poly::Constraint& c : piece) {
+        auto known = ranges(c.expression.coefficients.size());
+        Interval range = poly::bounds(c.expression, known);
+        if (range.upper < 0 || (c.equality && range.lower > 0)) possible = false;
+        bool holds = c.equality ? range.lower == 0 && range.upper == 0 : range.lower >= 0;
+        if (!holds) kept.push_back({poly::narrowed(c.expression, known), c.equality});
+      }
+      if (!possible) continue;
+      if (kept.empty()) {
+        open.clear();
+        return true;
+      }
+      open.push_back(std::move(kept));
+    }
+    return !open.empty();
+  }
+
+  void note_touches(const LoopNode& node, bool guarded) {
+    const Statement& s = statement(node);
+    auto note = [&](size_t tensor, const Affine& offset, bool write, bool old) {
+      long step = lane_step(offset);
+      touches_->push_back({tensor, poly::narrowed(offset, ranges(offset.coefficients.size())),
+                           step == 0 ? 1 : lanes(), step, write, old, guarded || in_guard_});
+    };
+    for (size_t i = 0; i < s.reads.size(); ++i) note(s.reads[i].tensor, node.reads[i], false, true);
+    note(s.write.tensor, node.write, true, s.update != Update::assign);
+  }
+
+  void lower_instance(const LoopNode& node) {
+    const Statement& s = statement(node);
+    Affine at = poly::narrowed(node.write, ranges(node.write.coefficients.size()));
+    long step = lane_step(node.write);
+    bool product = s.update == Update::add && s.value.op == Expr::Op::mul &&
+                   code_.number != Number::i64 && (step != 0 || !lanes_depth_);
+    size_t value = 0;
+    if (product) {
+      size_t a = lower_expr(s.value.args[0], node), b = lower_expr(s.value.args[1], node);
+      value = emit({Instruction::Kind::fma, 0, {a, b, old_value(s.write.tensor, at, step)}},
+                   step == 0 ? 1 : lanes());
+    } else {
+      value = lower_expr(s.value, node);
+      bool across = lanes_depth_ && step == 0 && code_.variables[value].lanes > 1;
+      bool alone = lanes_depth_ && step == 0 && code_.variables[value].lanes == 1;
+      if (across) {
+        bool sum = s.update == Update::add;
+        value = emit({sum ? Instruction::Kind::sum : Instruction::Kind::maximum, 0, {value}}, 1);
+      } else if (alone && s.update == Update::add) {
+        // Every lane adds the same number.
+        Instruction count{Instruction::Kind::number};
+        count.number = static_cast<double>(lanes());
+        size_t times = emit(std::move(count), 1);
+        value = apply(Expr::Op::mul, {value, times});
+      }
+      if (s.update != Update::assign) {
+        size_t old = old_value(s.write.tensor, at, step);
+        Expr::Op op = s.update == Update::add ? Expr::Op::add : Expr::Op::max;
+        value = apply(op, {old, value});
+      }
+    }
+    write(s.write.tensor, at, step, value);
+  }
+
+  size_t emit(Instruction instruction, long lanes) {
+    instruction.to = new_variable(lanes);
+    size_t to = instruction.to;
+    block_->push_back(std::move(instruction));
+    return to;
+  }
+
+  size_t apply(Expr::Op op, std::vector<size_t> args) {
+    long lanes = 1;
+    for (size_t a : args) lanes = std::max(lanes, code_.variables[a].lanes);
+    Instruction instruction{Instruction::Kind::apply, 0, std::move(args)};
+    instruction.op = op;
+    return emit(std::move(instruction), lanes);
+  }
+
+  size_t lower_expr(const Expr& e, const LoopNode& node) {
+    if (e.op == Expr::Op::number) {
+      Instruction number{Instruction::Kind::number};
+      number.number = e.number;
+      return emit(std::move(number), 1);
+    }
+    if (e.op == Expr::Op::read) {
+      const Affine& offset = node.reads[e.read];
+      return value_at(statement(node).reads[e.read].tensor, offset);
+    }
+    std::vector<size_t> args;
+    for (const Expr& arg : e.args) args.push_back(lower_expr(arg, node));
+    return apply(e.op, std::move(args));
+  }
+
+  size_t value_at(size_t tensor, const Affine& offset) {
+    Affine at = poly::narrowed(offset, ranges(offset.coefficients.size()));
+    long step = lane_step(offset);
+    if (auto slot = slot_of(tensor, at)) {
+      // The tile changes later; what was read does not.
+      return emit({Instruction::Kind::copy, 0, {slot->variable}}, slot->lanes);
+    }
+    if (step == 0 && target_.lane_products && lanes_depth_) {
+      if (auto value = lane_of_neighbours(tensor, offset, at)) return *value;
+    }
+    return load(tensor, at, step, step == 0 ? 1 : lanes());
+  }
+
+  /// Loads an element together with those that the next iterations of an unrolled loop read.
+  std::optional<size_t> lane_of_neighbours(size_t tensor, const Affine& offset, const Affine& at) {
+    long group = target_.vector_bytes / (code_.number == Number::f32 ? 4 : 8);
+    for (size_t depth = 0; depth < offset.coefficients.size(); ++depth) {
+      const Bound& b = bound_[depth];
+      if (offset.coefficients[depth] != 1 || b.unrolled_to == 0) continue;
+      bool in_floor = std::any_of(
+          offset.floors.begin(), offset.floors.end(),
+          [&](const Affine::Floor& floor) -> bool { return poly::involved(floor.of)[depth]; });
+      if (in_floor) continue;
+      long index = b.range.lower - b.unrolled_from, first = index / group * group;
+      if (b.unrolled_from + first + group > b.unrolled_to) continue;
+      Affine begin = at;
+      begin.constant -= index - first;
+      Instruction splat{Instruction::Kind::splat, 0, {load(tensor, begin, 1, group)}};
+      splat.lane = index - first;
+      return emit(std::move(splat), lanes());
+    }
+    return std::nullopt;
+  }
+
+  size_t load(size_t tensor, const Affine& at, long step, long lanes) {
+    MemoryKey key{tensor, at.coefficients, at.constant, step, lanes};
+    if (at.is_linear()) {
+      if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
+    }
+    Instruction load{Instruction::Kind::load};
+    load.tensor = tensor;
+    load.offset = at;
+    load.stride = step;
+    code_.used[tensor] = true;
+    size_t value = emit(std::move(load), lanes);
+    if (at.is_linear()) loaded_.emplace(std::move(key), value);
+    return value;
+  }
+
+  std::optional<Tile::Slot> slot_of(size_t tensor, const Affine& at) const {
+    auto tile = tiles_.find(tensor);
+    if (tile == tiles_.end()) return std::nullopt;
+    auto slot = tile->second.slots.find(at.constant);
+    check(slot != tile->second.slots.end(), "a tile has all elements that its body touches");
+    return slot->second;
+  }
+
+  size_t old_value(size_t tensor, const Affine& at, long step) {
+    if (auto slot = slot_of(tensor, at)) return slot->variable;
+    return load(tensor, at, step, step == 0 ? 1 : lanes());
+  }
+
+  void write(size_t tensor, const Affine& at, long step, size_t value) {
+    if (auto slot = slot_of(tensor, at)) {
+      block_->push_back({Instruction::Kind::copy, slot->variable, {value}});
+      return;
+    }
+    store(tensor, at, step, value);
+    std::erase_if(loaded_, [&](const auto& entry) { return std::get<0>(entry.first) == tensor; });
+  }
+
+  void store(size_t tensor, const Affine& at, long step, size_t value) {
+    Instruction store{Instruction::Kind::store, 0, {value}};
+    store.tensor = tensor;
+    store.offset = at;
+    store.stride = step;
+    store.lane = step == 0 ? 1 : std::max(lanes(), code_.variables[value].lanes);
+    code_.used[tensor] = true;
+    block_->push_back(std::move(store));
+  }
+
+  // ---- prefetches and locals --------------------------------------------------------------
+
+  /// Asks for the lines that the loop touches some iterations later.
+  void prefetch(const LoopNode& node) {
+    for (const Prefetch& p : node.prefetches) {
+      std::vector<Touch> touches = look_at(node.body);
+      std::set<std::pair<std::vector<long>, long>> lines;
+      long line = 64 / std::max(1L, size_of(code_.tensors[p.tensor].element));
+      for (const Touch& touch : touches) {
+        if (touch.tensor != p.tensor || !touch.offset.is_linear()) continue;
+        Affine at = touch.offset;
+        for (size_t i = node.depth + 1; i < at.coefficients.size(); ++i) at.coefficients[i] = 0;
+        at.constant += at.coefficients[node.depth] * p.distance;
+        if (!lines.insert({at.coefficients, at.constant / line}).second) continue;
+        Instruction instruction{Instruction::Kind::prefetch};
+        instruction.tensor = p.tensor;
+        instruction.offset = at;
+        code_.used[p.tensor] = true;
+        block_->push_back(std::move(instruction));
+      }
+    }
+  }
+
+  /// Finds the tensors that other places touch.
+  void find_outside(size_t place) {
+    outside_.assign(code_.tensors.size(), false);
+    for (size_t i = 0; i < tree_.places.size(); ++i) {
+      if (i == place) continue;
+      for (size_t t = 0; t < outside_.size(); ++t) {
+        outside_[t] = outside_[t] || !touching(t, tree_.places[i]).empty();
+      }
+    }
+  }
+
+  void place_locals() {
+    code_.scratch.assign(code_.tensors.size(), -1);
+    for (size_t t = 0; t < code_.tensors.size(); ++t) {
+      if (code_.tensors[t].role != Role::local || outside_[t] || !code_.used[t]) continue;
+      code_.scratch[t] = code_.scratch_bytes;
+      long bytes = code_.layouts[t].size * size_of(code_.tensors[t].element);
+      code_.scratch_bytes += (bytes + 63) / 64 * 64;
+    }
+  }
+};
+
+}  // namespace
+
+long Code::count() const {
+  long n = 1;
+  for (long extent : parallel) n *= extent;
+  return n;
+}
+
+std::vector<size_t> arguments_of(const Code& code) {
+  std::vector<size_t> result;
+  for (size_t t = 0; t < code.tensors.size(); ++t) {
+    if (code.used[t] && code.scratch[t] < 0) result.push_back(t);
+  }
+  return result;
+}
+
+std::vector<Code> lower(const LoopTree& tree, const Target& target) {
+  std::vector<Code> kernels;
+  for (size_t i = 0; i < tree.places.size(); ++i) kernels.push_back(Lowering(tree, target, i).run());
+  return kernels;
+}
+
+}  // namespace lathe

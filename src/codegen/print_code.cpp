@@ -1,0 +1,108 @@
+// print_code.cpp: vector code as text. Interface: print() of code.h.
+#include <fmt/ranges.h>
+
+#include "codegen/code.h"
+
+namespace lathe {
+namespace {
+
+class Printer {
+ public:
+  explicit Printer(const Code& code) : code_(code) {
+    size_t depth = 0;
+    for (size_t i = 0; i < code.parallel.size(); ++i) depth = i + 1;
+    deepen(code.body, depth);
+    for (size_t i = 0; i < depth; ++i) names_.push_back(fmt::format("i{}", i));
+  }
+
+  std::string run() {
+    std::string margin;
+    for (size_t i = 0; i < code_.parallel.size(); ++i) {
+      out_ += fmt::format("{}parallel for i{} < {}:\n", margin, i, code_.parallel[i]);
+      margin += "  ";
+    }
+    print(code_.body, margin);
+    return out_;
+  }
+
+ private:
+  const Code& code_;
+  std::vector<std::string> names_;
+  std::string out_;
+
+  static void deepen(const Block& block, size_t& depth) {
+    for (const Instruction& i : block) {
+      depth = std::max(depth, i.offset.coefficients.size());
+      for (const auto& piece : i.guard) {
+        for (const auto& c : piece) depth = std::max(depth, c.expression.coefficients.size());
+      }
+      if (i.kind == Instruction::Kind::loop) depth = std::max(depth, i.depth + 1);
+      deepen(i.body, depth);
+    }
+  }
+
+  std::string place(const Instruction& i) const {
+    return fmt::format("{} + {}", code_.tensors[i.tensor].name, poly::text(i.offset, names_));
+  }
+
+  void print(const Block& block, const std::string& margin) {
+    for (const Instruction& i : block) print(i, margin);
+  }
+
+  void print(const Instruction& i, const std::string& margin) {
+    using Kind = Instruction::Kind;
+    auto line = [&](const std::string& text) { out_ += margin + text + "\n"; };
+    auto set = [&](const std::string& text) {
+      long lanes = code_.variables[i.to].lanes;
+      line(fmt::format("v{} = {}{}", i.to, text, lanes > 1 ? fmt::format("  x{}", lanes) : ""));
+    };
+    auto variables = [&] {
+      std::vector<std::string> names;
+      for (size_t a : i.args) names.push_back(fmt::format("v{}", a));
+      return fmt::format("{}", fmt::join(names, ", "));
+    };
+    switch (i.kind) {
+      case Kind::loop:
+        line(fmt::format("for {} <= i{} < {}:", i.from, i.depth, i.end));
+        return print(i.body, margin + "  ");
+      case Kind::guard: {
+        std::vector<std::string> pieces;
+        for (const auto& piece : i.guard) {
+          std::vector<std::string> parts;
+          for (const auto& c : piece) {
+            parts.push_back(poly::text(c.expression, names_) + (c.equality ? " = 0" : " >= 0"));
+          }
+          pieces.push_back(fmt::format("{}", fmt::join(parts, " and ")));
+        }
+        line(fmt::format("if {}:", fmt::join(pieces, " or ")));
+        return print(i.body, margin + "  ");
+      }
+      case Kind::load:
+        return set("load " + place(i) + (i.stride > 1 ? fmt::format(" by {}", i.stride) : ""));
+      case Kind::store:
+        return line(fmt::format("store {} at {}", variables(), place(i)));
+      case Kind::prefetch:
+        return line("prefetch " + place(i));
+      case Kind::number:
+        return set(fmt::format("{}", i.number));
+      case Kind::apply:
+        return set(fmt::format("{}({})", function_of(i.op).name, variables()));
+      case Kind::fma:
+        return set(fmt::format("v{} * v{} + v{}", i.args[0], i.args[1], i.args[2]));
+      case Kind::splat:
+        return set(fmt::format("lane {} of {}", i.lane, variables()));
+      case Kind::copy:
+        return set(variables());
+      case Kind::sum:
+        return set(fmt::format("sum of {}", variables()));
+      case Kind::maximum:
+        return set(fmt::format("greatest of {}", variables()));
+    }
+  }
+};
+
+}  // namespace
+
+std::string print(const Code& code) { return Printer(code).run(); }
+
+}  // namespace lathe

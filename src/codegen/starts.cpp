@@ -1,0 +1,107 @@
+// starts.cpp: what accumulates begins at its neutral element. Interface: with_starts() of loops.h.
+#include <algorithm>
+#include <limits>
+
+#include "codegen/loops.h"
+#include "poly/relation.h"
+
+namespace lathe {
+namespace {
+
+long element_count(const Tensor& tensor) {
+  long n = 1;
+  for (long extent : tensor.shape) n *= extent;
+  return n;
+}
+
+double neutral_of(Update update) {
+  return update == Update::maximum ? -std::numeric_limits<double>::infinity() : 0;
+}
+
+/// Returns the statement that sets every element of a tensor.
+Statement filling(const Nest& nest, size_t tensor, double value) {
+  const std::vector<long>& shape = nest.tensors()[tensor].shape;
+  Statement s;
+  s.name = fresh_name(nest, "start");
+  s.domain = poly::box(nest.ctx(), shape);
+  for (size_t i = 0; i < shape.size(); ++i) s.dims.push_back(fmt::format("i{}", i));
+  s.write = {tensor, poly::identity(s.domain.space())};
+  s.value = number(value);
+  s.origin = {s.name, poly::identity(s.domain.space())};
+  return s;
+}
+
+/// Returns the statement that sets the elements which "writer" updates, over those of its own
+/// coordinates that tell them apart; nothing if they do not tell.
+std::optional<Statement> starting(const Nest& nest, const Statement& writer) {
+  auto sides = poly::sides(writer.domain);
+  if (!sides) return std::nullopt;
+  Statement s;
+  s.name = fresh_name(nest, "start");
+  std::vector<long> extents;
+  std::vector<size_t> used;
+  long instances = 1;
+  for (size_t i = 0; i < writer.dims.size(); ++i) {
+    if (!poly::involves(writer.write.at, i)) continue;
+    used.push_back(i);
+    s.dims.push_back(writer.dims[i]);
+    extents.push_back((*sides)[i].size());
+    instances *= extents.back();
+  }
+  if (instances != element_count(nest.tensors()[writer.write.tensor])) return std::nullopt;
+  if (poly::count_image(writer.domain, writer.write.at) != instances) return std::nullopt;
+  s.domain = poly::box(nest.ctx(), extents);
+  isl::space space = s.domain.space();
+  std::vector<isl::aff> all(writer.dims.size(), poly::constant(space, 0));
+  for (size_t k = 0; k < used.size(); ++k) all[used[k]] = poly::coordinate(space, k);
+  s.write = {writer.write.tensor, writer.write.at.pullback(poly::tuple(space, all))};
+  s.value = number(neutral_of(writer.update));
+  s.origin = {s.name, poly::identity(space)};
+  return s;
+}
+
+/// Returns the statement that a tensor needs before all others, if it needs one.
+std::optional<Statement> start_of(const Nest& nest, size_t tensor) {
+  std::vector<const Statement*> writers;
+  for (const Statement& s : nest.statements()) {
+    if (s.write.tensor == tensor) writers.push_back(&s);
+  }
+  if (writers.empty()) return std::nullopt;
+  const Statement& first = *writers.front();
+  if (first.update != Update::assign) {
+    std::optional<Statement> own;
+    if (writers.size() == 1) own = starting(nest, first);
+    return own ? own : filling(nest, tensor, neutral_of(first.update));
+  }
+  const Tensor& t = nest.tensors()[tensor];
+  if (t.role == Role::local) return std::nullopt;
+  std::vector<poly::Image> assigned;
+  for (const Statement* s : writers) {
+    if (s->update == Update::assign) assigned.push_back({s->domain, s->write.at});
+  }
+  long count = assigned.size() == 1 ? poly::count_image(first.domain, first.write.at)
+                                    : poly::count_union(assigned);
+  if (count == element_count(t)) return std::nullopt;
+  return filling(nest, tensor, 0);
+}
+
+}  // namespace
+
+Nest with_starts(const Nest& nest) {
+  Nest result = nest;
+  for (size_t tensor = 0; tensor < nest.tensors().size(); ++tensor) {
+    auto start = start_of(result, tensor);
+    if (!start) continue;
+    std::vector<Statement> statements = result.statements();
+    std::vector<Order> order = result.order;
+    for (Order& o : order) ++o.at[0];
+    std::vector<long> at(start->dims.size() + 1, 0);
+    // Listed first: the first statement of a tensor says what it starts at.
+    order.insert(order.begin(), plain_order(*start, at));
+    statements.insert(statements.begin(), std::move(*start));
+    result = assemble_nest(nest.name, nest.tensors(), std::move(statements), std::move(order));
+  }
+  return result;
+}
+
+}  // namespace lathe

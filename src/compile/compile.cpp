@@ -1,0 +1,542 @@
+// compile.cpp: the pipeline from a graph to kernels, steps and memory. Interface: compile.h.
+#include "compile/compile.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+#include <thread>
+
+#include "base/error.h"
+#include "compile/memory.h"
+#include "compile/node.h"
+#include "compile/objects.h"
+#include "compile/padding.h"
+#include "nest/footprint.h"
+#include "ops/op.h"
+#include "passes/pass.h"
+
+namespace lathe {
+namespace {
+
+bool has_border(const Storage& storage) {
+  return std::any_of(storage.border.begin(), storage.border.end(),
+                     [](const Pad& pad) { return pad.before > 0 || pad.after > 0; });
+}
+
+bool has_data(const Value& value) {
+  return value.kind != Value::Kind::input && value.kind != Value::Kind::computed;
+}
+
+/// The buffer that a value lies in: that of the whole it is a part of.
+ValueId root_of(const Graph& graph, ValueId id) {
+  while (graph.values[id].storage.whole != no_value) id = graph.values[id].storage.whole;
+  return id;
+}
+
+/// Returns where the elements of a value lie in the buffer of its root.
+Layout layout_of(const Graph& graph, ValueId id) {
+  const Value& value = graph.values[id];
+  if (value.storage.whole != no_value) {
+    Layout layout = layout_of(graph, value.storage.whole);
+    const Layout::Axis& channels = layout.axes[1];
+    layout.origin += value.storage.first / channels.block * channels.outer;
+    return layout;
+  }
+  Shape shape = value.type.shape;
+  const auto& border = value.storage.border;
+  for (size_t i = 0; i < border.size(); ++i) shape[i] += border[i].before + border[i].after;
+  Layout layout = blocked_layout(shape, value.storage.block);
+  for (size_t i = 0; i < border.size(); ++i) layout.origin += border[i].before * layout.axes[i].outer;
+  return layout;
+}
+
+/// A node's nest with the values of its tensors; -1: none.
+struct Unit {
+  std::string key;  // equal keys are compiled alike
+  Call call;
+  std::vector<Layout> inputs, outputs;  // origins taken out
+  std::vector<std::vector<Pad>> borders;  // of the inputs
+  bool border_only = false;  // it sets the border of a value: outputs[0]
+  Type border_type;
+  std::vector<Pad> border;
+  double padding = 0;
+};
+
+/// What a unit becomes.
+struct Made {
+  NodeCode code;
+  std::vector<std::string> symbols;
+  std::string object;
+  double flops = 0;
+};
+
+std::string print_layout(const Layout& layout) {
+  std::string text = fmt::format("{}", layout.size);
+  for (const Layout::Axis& axis : layout.axes) {
+    text += fmt::format(" {}/{}/{}", axis.block, axis.outer, axis.inner);
+  }
+  return text;
+}
+
+/// Compiles units, each kind once, on several threads.
+class Workshop {
+ public:
+  Workshop(const CompileOptions& options) : options_(options) {}
+
+  /// Returns what each unit becomes; equal units share it.
+  std::vector<std::shared_ptr<const Made>> make(const std::vector<Unit>& units) {
+    std::map<std::string, size_t> first;
+    std::vector<size_t> kinds;
+    for (size_t i = 0; i < units.size(); ++i) {
+      if (first.try_emplace(units[i].key, i).second) kinds.push_back(i);
+    }
+    std::vector<std::shared_ptr<const Made>> made(units.size());
+    std::atomic<size_t> next = 0, done = 0;
+    std::exception_ptr failure;
+    std::mutex mutex;
+    auto work = [&] {
+      Context context;
+      LlvmCompiler compiler(options_.target, options_.effort);
+      for (size_t i = next++; i < kinds.size(); i = next++) {
+        try {
+          made[kinds[i]] = make_one(context, compiler, units[kinds[i]]);
+        } catch (...) {
+          std::lock_guard lock(mutex);
+          if (!failure) failure = std::current_exception();
+          next = kinds.size();
+        }
+        std::lock_guard lock(mutex);
+        ++done;
+        if (options_.progress) options_.progress(done, kinds.size());
+      }
+    };
+    size_t count = options_.threads != 0 ? options_.threads : std::thread::hardware_concurrency();
+    count = std::clamp<size_t>(count, 1, std::max<size_t>(1, kinds.size()));
+    std::vector<std::thread> threads;
+    for (size_t i = 1; i < count; ++i) threads.emplace_back(work);
+    work();
+    for (std::thread& thread : threads) thread.join();
+    if (failure) std::rethrow_exception(failure);
+    for (size_t i = 0; i < units.size(); ++i) made[i] = made[first[units[i].key]];
+    return made;
+  }
+
+ private:
+  const CompileOptions& options_;
+
+  std::shared_ptr<const Made> make_one(isl::ctx ctx, LlvmCompiler& compiler, const Unit& unit) {
+    Nest nest = nest_for(ctx, unit);
+    std::vector<Layout> layouts(nest.tensors().size());
+    size_t in = 0, out = 0;
+    for (size_t t = 0; t < layouts.size(); ++t) {
+      const Tensor& tensor = nest.tensors()[t];
+      if (tensor.role == Role::local) continue;
+      bool output = tensor.role == Role::output;
+      layouts[t] = output ? unit.outputs.at(out++) : unit.inputs.at(in++);
+      if (layouts[t].axes.size() != tensor.shape.size()) {
+        layouts[t] = row_major_layout(tensor.shape);
+      }
+    }
+    auto made = std::make_shared<Made>();
+    made->flops = 2 * static_cast<double>(cost(nest).macs);
+    made->code = lower_node(nest, layouts, options_.target);
+    std::string text = llvm_version() + " " + options_.target.name + " " +
+                       options_.target.features + (options_.effort == Effort::quick ? " q" : " t");
+    for (const Code& code : made->code.kernels) text += signature(code);
+    std::string name = fingerprint(text);
+    std::vector<NamedCode> named;
+    for (size_t i = 0; i < made->code.kernels.size(); ++i) {
+      made->symbols.push_back(fmt::format("lathe_kernel_{}_{}", name, i));
+      named.push_back({made->symbols.back(), made->code.kernels[i]});
+    }
+    if (named.empty()) return made;
+    auto kept = options_.cache ? kept_object(name) : std::nullopt;
+    made->object = kept ? *kept : compiler.object(named);
+    if (options_.cache && !kept) keep_object(name, made->object);
+    return made;
+  }
+
+  /// Returns the text that decides what a kernel's object is.
+  static std::string signature(const Code& code) {
+    std::string text = fmt::format("{}\n{}", static_cast<int>(code.number), print(code));
+    for (size_t t = 0; t < code.tensors.size(); ++t) {
+      text += fmt::format("{} {} {};", name_of(code.tensors[t].element), code.scratch[t],
+                          static_cast<bool>(code.used[t]));
+    }
+    return text;
+  }
+
+  static Nest nest_for(isl::ctx ctx, const Unit& unit) {
+    if (unit.border_only) {
+      return border_of(ctx, unit.border_type.shape, unit.border, unit.padding,
+                       unit.border_type.element);
+    }
+    Nest nest = nest_of(ctx, unit.call);
+    size_t in = 0;
+    for (size_t t = 0; t < nest.tensors().size(); ++t) {
+      const Tensor& tensor = nest.tensors()[t];
+      if (tensor.role != Role::input && tensor.role != Role::weight) continue;
+      const std::vector<Pad>& border = unit.borders.at(in++);
+      bool padded = std::any_of(tensor.pad.begin(), tensor.pad.end(),
+                                [](const Pad& p) { return p.before > 0 || p.after > 0; });
+      if (padded && border.empty()) nest = without_padding(nest, t);
+    }
+    return nest;
+  }
+};
+
+/// Is the padding that the nest of a call reads stored with the value?
+bool is_stored(const Storage& storage, const Tensor& tensor) {
+  if (storage.border.size() != tensor.pad.size() || storage.padding != tensor.padding) return false;
+  for (size_t i = 0; i < tensor.pad.size(); ++i) {
+    if (tensor.pad[i].before > storage.border[i].before) return false;
+    if (tensor.pad[i].after > storage.border[i].after) return false;
+  }
+  return true;
+}
+
+/// Puts steps, weights and memory together.
+class Assembly {
+ public:
+  Assembly(const Graph& graph, const CompileOptions& options) : graph_(graph), options_(options) {
+    result_.name = graph.name;
+    result_.target = options.target;
+  }
+
+  Compiled run() {
+    collect_units();
+    made_ = Workshop(options_).make(units_);
+    find_places();
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) add_steps(n);
+    place_buffers();
+    for (ValueId id : graph_.inputs) {
+      result_.inputs.push_back({graph_.values[id].name, graph_.values[id].type});
+    }
+    for (ValueId id : graph_.outputs) {
+      result_.outputs.push_back({graph_.values[id].name, graph_.values[id].type});
+    }
+    return std::move(result_);
+  }
+
+ private:
+  /// Where a value lies; offsets in the arena are known at the end.
+  struct Where {
+    lathe_where kind = LATHE_ARENA;
+    size_t index = 0;  // of the input, output or arena buffer
+    long offset = 0;
+  };
+  const Graph& graph_;
+  const CompileOptions& options_;
+  Compiled result_;
+  std::vector<Unit> units_;
+  std::vector<std::vector<size_t>> units_of_;  // of each node
+  std::vector<long> origins_in_, origins_out_;
+  std::vector<std::shared_ptr<const Made>> made_;
+  std::map<ValueId, Where> places_;
+  std::vector<Lifetime> buffers_;
+  std::map<std::string, long> constants_;  // offsets among the weights, by what they hold
+  std::map<std::string, size_t> objects_;
+
+  // ---- units ------------------------------------------------------------------------------
+
+  void collect_units() {
+    Context context;
+    std::map<std::string, std::vector<Tensor>> operands;  // of nests, by call
+    units_of_.resize(graph_.nodes.size());
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      const Node& node = graph_.nodes[n];
+      if (is_assembled(node)) continue;
+      for (ValueId id : node.outputs) {
+        if (has_border(graph_.values[id].storage)) add_border(n, id);
+      }
+      Call call = call_of(graph_, node);
+      auto [at, is_new] = operands.try_emplace(print(call));
+      if (is_new) {
+        Nest nest = nest_of(context, call);
+        for (const Tensor& tensor : nest.tensors()) {
+          if (tensor.role == Role::input || tensor.role == Role::weight) at->second.push_back(tensor);
+        }
+      }
+      Unit unit{print(call), call, {}, {}, {}, false, {}, {}, 0};
+      size_t next = 0;
+      for (ValueId id : node.inputs) {
+        if (!is_there(id)) continue;
+        add_input(unit, id, at->second.at(next++));
+      }
+      for (ValueId id : node.outputs) {
+        if (count_of(graph_.values[id].type.shape) == 0) continue;
+        Layout layout = layout_of(graph_, id);
+        layout.origin = 0;
+        unit.key += " -> " + print_layout(layout);
+        unit.outputs.push_back(layout);
+      }
+      units_of_[n].push_back(units_.size());
+      units_.push_back(std::move(unit));
+    }
+  }
+
+  bool is_there(ValueId id) const {
+    return id != no_value && count_of(graph_.values[id].type.shape) > 0;
+  }
+
+  void add_input(Unit& unit, ValueId id, const Tensor& tensor) {
+    Layout layout = layout_of(graph_, id);
+    bool stored = is_stored(graph_.values[id].storage, tensor);
+    unit.borders.push_back(stored ? graph_.values[id].storage.border : std::vector<Pad>());
+    layout.origin = 0;
+    unit.key += fmt::format(" ({}{})", print_layout(layout), stored ? " stored" : "");
+    unit.inputs.push_back(layout);
+  }
+
+  void add_border(size_t n, ValueId id) {
+    const Value& value = graph_.values[id];
+    Layout layout = layout_of(graph_, id);
+    layout.origin = 0;
+    Unit unit{"border", call_of(graph_, graph_.nodes[n]), {}, {layout}, {}, true, value.type,
+              value.storage.border, value.storage.padding};
+    unit.key += " " + print_type(value.type) + print_layout(layout);
+    for (const Pad& pad : unit.border) unit.key += fmt::format(" {},{}", pad.before, pad.after);
+    units_of_[n].push_back(units_.size());
+    units_.push_back(std::move(unit));
+  }
+
+  /// Is the node's output there once its operands are: a concatenation of parts in place?
+  bool is_assembled(const Node& node) const {
+    if (node.op != "concat") return false;
+    return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return graph_.values[id].storage.whole == node.outputs.front();
+    });
+  }
+
+  // ---- places -----------------------------------------------------------------------------
+
+  void find_places() {
+    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+      places_[graph_.inputs[i]] = {LATHE_INPUT, i, 0};
+    }
+    for (size_t i = 0; i < graph_.outputs.size(); ++i) {
+      places_.try_emplace(graph_.outputs[i], Where{LATHE_OUTPUT, i, 0});
+    }
+  }
+
+  Where& place_of(ValueId id, size_t step) {
+    ValueId root = root_of(graph_, id);
+    auto [at, is_new] = places_.try_emplace(root);
+    if (is_new) {
+      at->second = {LATHE_ARENA, buffers_.size(), 0};
+      long bytes = layout_of(graph_, root).size * size_of(graph_.values[root].type.element);
+      buffers_.push_back({bytes, step, step});
+    }
+    if (at->second.kind == LATHE_ARENA) {
+      Lifetime& life = buffers_[at->second.index];
+      life.first = std::min(life.first, step);
+      life.last = std::max(life.last, step);
+    }
+    return at->second;
+  }
+
+  long add_constant(const std::string& key, long bytes,
+                    const std::function<void(std::byte*)>& write) {
+    auto found = constants_.find(key);
+    if (found != constants_.end()) return found->second;
+    auto offset = static_cast<long>((result_.weights.size() + 63) / 64 * 64);
+    result_.weights.resize(static_cast<size_t>(offset + bytes));
+    write(result_.weights.data() + offset);
+    constants_.emplace(key, offset);
+    return offset;
+  }
+
+  const Array& data_of(ValueId id) const {
+    const Value& value = graph_.values[id];
+    if (value.data) return *value.data;
+    fail(
+        "graph '{}': weight '{}' has no data and no way to begin; text keeps none: give it one, "
+        "as in \"= normal(0.1)\", or use an .onnx file",
+        graph_.name, value.name);
+  }
+
+  // ---- steps ------------------------------------------------------------------------------
+
+  void add_steps(size_t n) {
+    const Node& node = graph_.nodes[n];
+    CompiledNode record{node.name, node.op, "", "", 0, result_.steps.size(), 0};
+    for (size_t u : units_of_[n]) {
+      const Made& made = *made_[u];
+      if (!made.object.empty() && objects_.try_emplace(made.symbols.front(), 0).second) {
+        result_.objects.push_back(made.object);
+      }
+      record.flops += made.flops;
+      if (!units_[u].border_only) {
+        record.schedule = made.code.schedule;
+        record.recipe = made.code.recipe;
+      }
+      add_kernels(n, units_[u], made);
+    }
+    record.steps = result_.steps.size() - record.first;
+    result_.nodes.push_back(std::move(record));
+  }
+
+  /// Returns the value of each tensor of a unit; no_value for locals.
+  std::vector<ValueId> values_of(const Node& node, const Unit& unit, const NodeCode& code) const {
+    std::vector<ValueId> result;
+    size_t in = 0, out = 0;
+    std::vector<ValueId> inputs, outputs;
+    for (ValueId id : node.inputs) {
+      if (is_there(id)) inputs.push_back(id);
+    }
+    for (ValueId id : node.outputs) {
+      if (!is_there(id)) continue;
+      if (!unit.border_only || (has_border(graph_.values[id].storage) &&
+                                graph_.values[id].type == unit.border_type)) {
+        outputs.push_back(id);
+      }
+    }
+    for (const Tensor& tensor : code.tensors) {
+      result.push_back(tensor.role == Role::local    ? no_value
+                       : tensor.role == Role::output ? outputs.at(out++)
+                                                     : inputs.at(in++));
+    }
+    return result;
+  }
+
+  void add_kernels(size_t n, const Unit& unit, const Made& made) {
+    const Node& node = graph_.nodes[n];
+    const NodeCode& code = made.code;
+    std::vector<ValueId> values = values_of(node, unit, code);
+    std::map<size_t, long> prepared;  // locals that hold constants, by tensor
+    for (const Preparation& p : code.preparations) prepared[p.to] = prepare_constant(p, code, values);
+    std::map<size_t, size_t> locals;  // buffers
+    for (size_t k = 0; k < code.kernels.size(); ++k) {
+      CompiledStep step{node.name, made.symbols[k], {}, code.kernels[k].count()};
+      size_t now = result_.steps.size();
+      for (size_t t : arguments_of(code.kernels[k])) {
+        step.places.push_back(argument(t, code, unit, values, prepared, locals, now));
+      }
+      result_.scratch_bytes = std::max(result_.scratch_bytes, code.kernels[k].scratch_bytes);
+      result_.steps.push_back(std::move(step));
+    }
+  }
+
+  lathe_place argument(size_t t, const NodeCode& code, const Unit& unit,
+                       const std::vector<ValueId>& values, const std::map<size_t, long>& prepared,
+                       std::map<size_t, size_t>& locals, size_t now) {
+    if (auto found = prepared.find(t); found != prepared.end()) {
+      return {LATHE_WEIGHTS, 0, found->second};
+    }
+    long bytes = size_of(code.tensors[t].element);
+    if (values[t] == no_value) {
+      auto [at, is_new] = locals.try_emplace(t, buffers_.size());
+      if (is_new) buffers_.push_back({code.layouts[t].size * bytes, now, now});
+      buffers_[at->second].last = now;
+      return {LATHE_ARENA, static_cast<int32_t>(at->second), 0};
+    }
+    const Value& value = graph_.values[values[t]];
+    if (has_data(value)) {
+      const Array& data = data_of(values[t]);
+      long offset = add_constant(fmt::format("{}", values[t]), static_cast<long>(data.bytes().size()),
+                                 [&](std::byte* to) {
+                                   std::memcpy(to, data.bytes().data(), data.bytes().size());
+                                 });
+      return {LATHE_WEIGHTS, 0, offset};
+    }
+    Where& where = place_of(values[t], now);
+    long origin = layout_of(graph_, values[t]).origin;
+    // A border's nest counts from its corner; a nest that reads padding from the padding's.
+    if (unit.border_only) {
+      for (size_t i = 0; i < unit.border.size(); ++i) {
+        origin -= unit.border[i].before * code.layouts[t].axes[i].outer;
+      }
+    } else {
+      for (size_t i = 0; i < code.tensors[t].pad.size(); ++i) {
+        origin -= code.tensors[t].pad[i].before * code.layouts[t].axes[i].outer;
+      }
+    }
+    return {where.kind, static_cast<int32_t>(where.index), where.offset + origin * bytes};
+  }
+
+  long prepare_constant(const Preparation& p, const NodeCode& code,
+                        const std::vector<ValueId>& values) {
+    const Array& data = data_of(values[p.from]);
+    long bytes = size_of(code.tensors[p.to].element);
+    std::string key = fmt::format("{} {}", values[p.from], print_layout(code.layouts[p.to]));
+    std::vector<std::string> names(p.extents.size(), "i");
+    key += poly::text(p.source, names) + poly::text(p.target, names);
+    return add_constant(key, code.layouts[p.to].size * bytes, [&](std::byte* to) {
+      prepare(p, data.bytes().data(), to, bytes);
+    });
+  }
+
+  void place_buffers() {
+    MemoryPlan plan = plan_memory(buffers_);
+    result_.arena_bytes = plan.bytes;
+    result_.live_bytes = plan.live;
+    for (CompiledStep& step : result_.steps) {
+      for (lathe_place& place : step.places) {
+        if (place.where != LATHE_ARENA) continue;
+        place.offset += plan.offsets[static_cast<size_t>(place.index)];
+        place.index = 0;
+      }
+    }
+  }
+};
+
+/// Returns the graph with a copy of each output that no node computes for itself alone: an input, a
+/// constant, or a value that is listed twice.
+Graph with_own_outputs(const Graph& graph) {
+  Graph result = graph;
+  std::vector<ValueId> seen;
+  for (ValueId& id : result.outputs) {
+    bool again = std::find(seen.begin(), seen.end(), id) != seen.end();
+    if (result.values[id].kind == Value::Kind::computed && !again) {
+      seen.push_back(id);
+      continue;
+    }
+    Value copy;
+    copy.name = result.values[id].name + ".out";
+    while (find_value(result, copy.name) || find_node(result, copy.name)) copy.name += "'";
+    copy.type = result.values[id].type;
+    result.nodes.push_back({copy.name, "identity", {}, {id}, {result.values.size()}});
+    id = result.values.size();
+    result.values.push_back(std::move(copy));
+  }
+  return result;
+}
+
+}  // namespace
+
+Graph prepared(const Graph& graph) {
+  Graph result = with_own_outputs(optimised(graph));
+  for (const char* pass : {
+           "alter_op_layout",
+           // After the layout is chosen: parts must lie as the whole does.
+           "concat_in_place",
+           // Last: a part of another value has no border of its own.
+           "store_padding",
+       }) {
+    result = find_pass(pass).run(result);
+  }
+  return result;
+}
+
+bool is_compilable(const Graph& graph) {
+  return std::all_of(graph.nodes.begin(), graph.nodes.end(),
+                     [&](const Node& node) { return has_nest(call_of(graph, node)); });
+}
+
+Compiled compile(const Graph& graph, const CompileOptions& options) {
+  verify(graph);
+  for (const Node& node : graph.nodes) {
+    if (has_nest(call_of(graph, node))) continue;
+    fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",
+         node.name, node.op);
+  }
+  Graph ready = prepared(graph);
+  Compiled compiled = Assembly(ready, options).run();
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    compiled.outputs[i].name = graph.values[graph.outputs[i]].name;
+  }
+  return compiled;
+}
+
+}  // namespace lathe

@@ -1,0 +1,88 @@
+// A network to machine code: the pipeline.
+//
+//   Compiled compiled = compile(graph, {.target = native_target()});
+//   Runner runner(compiled, 2);
+//   std::vector<Array> outputs = runner.run(inputs);
+//
+// What is compiled is plain data: kernels as object files, the steps that call them, the weights as
+// the kernels read them. A Runner runs it in this process; write_library() makes a library of it.
+#pragma once
+
+#include <functional>
+
+#include "backends/llvm.h"
+#include "graph/graph.h"
+#include "runtime/runtime.h"
+
+namespace lathe {
+
+struct CompileOptions {
+  Target target = native_target();
+  Effort effort = Effort::quick;
+  bool cache = true;    ///< keep object files, and use those of earlier runs
+  unsigned threads = 0;  ///< that compile; 0: one for each core
+  std::function<void(size_t, size_t)> progress = nullptr;  ///< told how many nodes of how many
+};
+
+/// One call of a kernel.
+struct CompiledStep {
+  std::string node;    ///< of the graph after the passes
+  std::string symbol;  ///< the kernel's function
+  std::vector<lathe_place> places;
+  long count;  ///< iterations that workers share
+};
+
+/// What became of a node.
+struct CompiledNode {
+  std::string name, op;
+  std::string schedule, recipe;
+  double flops = 0;             ///< products and sums
+  size_t first = 0, steps = 0;  ///< among the steps
+};
+
+/// An input or output.
+struct CompiledFace {
+  std::string name;
+  Type type;
+};
+
+struct Compiled {
+  std::string name;
+  Target target;
+  std::vector<std::string> objects;
+  std::vector<CompiledStep> steps;
+  std::vector<CompiledNode> nodes;
+  std::vector<CompiledFace> inputs, outputs;
+  std::vector<std::byte> weights;
+  long arena_bytes = 0, scratch_bytes = 0;
+  long live_bytes = 0;  ///< the most that is alive at one time
+};
+
+/// Returns the graph that is compiled: after all passes, with the storage of every value chosen.
+Graph prepared(const Graph& graph);
+
+/// Can all nodes be compiled? Shapes must be known and every operator must have a nest.
+bool is_compilable(const Graph& graph);
+
+/// Compiles a graph. Every weight must have data.
+Compiled compile(const Graph& graph, const CompileOptions& options = {});
+
+/// A compiled network in this process.
+class Runner {
+ public:
+  Runner(const Compiled& compiled, int threads);
+  ~Runner();
+
+  /// Returns the outputs for these inputs, both in the graph's order.
+  std::vector<Array> run(const std::vector<Array>& inputs);
+
+  /// Runs once on these buffers, or one step alone, for measuring.
+  void run(const void* const* inputs, void* const* outputs);
+  void run_step(size_t step);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace lathe

@@ -1,0 +1,82 @@
+// memory.cpp: the arena. Interface: memory.h.
+//
+// Buffers are placed one after the other, each in the lowest gap between those already placed that
+// are alive at the same time. Which order of placing packs best differs: several are tried.
+#include "compile/memory.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace lathe {
+namespace {
+
+constexpr long line = 64;
+
+long rounded(long bytes) { return (std::max(bytes, 1L) + line - 1) / line * line; }
+
+bool overlap(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
+
+/// Places the buffers in this order.
+MemoryPlan placed(const std::vector<Lifetime>& buffers, const std::vector<size_t>& order) {
+  MemoryPlan plan;
+  plan.offsets.assign(buffers.size(), -1);
+  for (size_t b : order) {
+    std::vector<std::pair<long, long>> taken;  // from, to
+    for (size_t other = 0; other < buffers.size(); ++other) {
+      if (plan.offsets[other] < 0 || !overlap(buffers[b], buffers[other])) continue;
+      taken.emplace_back(plan.offsets[other], plan.offsets[other] + rounded(buffers[other].bytes));
+    }
+    std::sort(taken.begin(), taken.end());
+    long at = 0, bytes = rounded(buffers[b].bytes), best = -1, best_gap = 0;
+    for (const auto& [from, to] : taken) {
+      long gap = from - at;
+      if (gap >= bytes && (best < 0 || gap < best_gap)) {
+        best = at;
+        best_gap = gap;
+      }
+      at = std::max(at, to);
+    }
+    plan.offsets[b] = best < 0 ? at : best;
+    plan.bytes = std::max(plan.bytes, plan.offsets[b] + bytes);
+  }
+  return plan;
+}
+
+}  // namespace
+
+MemoryPlan plan_memory(const std::vector<Lifetime>& buffers) {
+  std::vector<size_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  auto length = [&](size_t i) { return buffers[i].last - buffers[i].first; };
+  auto size = [&](size_t i) { return buffers[i].bytes; };
+  auto first = [&](size_t i) { return buffers[i].first; };
+
+  MemoryPlan best = placed(buffers, order);
+  auto try_order = [&](auto before) {
+    std::stable_sort(order.begin(), order.end(), before);
+    MemoryPlan plan = placed(buffers, order);
+    if (plan.bytes < best.bytes) best = plan;
+  };
+  try_order([&](size_t a, size_t b) { return size(a) > size(b); });
+  try_order([&](size_t a, size_t b) { return length(a) > length(b); });
+  try_order([&](size_t a, size_t b) {
+    return static_cast<double>(size(a)) * static_cast<double>(length(a) + 1) >
+           static_cast<double>(size(b)) * static_cast<double>(length(b) + 1);
+  });
+  try_order([&](size_t a, size_t b) { return first(a) < first(b); });
+
+  size_t end = 0;
+  for (const Lifetime& b : buffers) end = std::max(end, b.last + 1);
+  for (size_t step = 0; step < end; ++step) {
+    long live = 0;
+    for (const Lifetime& b : buffers) {
+      if (b.first <= step && step <= b.last) live += rounded(b.bytes);
+    }
+    best.live = std::max(best.live, live);
+  }
+  return best;
+}
+
+}  // namespace lathe

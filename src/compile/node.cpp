@@ -1,0 +1,132 @@
+// node.cpp: one nest to kernels. Interface: node.h.
+#include "compile/node.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+#include "schedules/schedule.h"
+
+namespace lathe {
+namespace {
+
+/// Gives local tensors the layout of the output where they have its shape: what one statement
+/// leaves for the next then lies alike.
+void choose_local_layouts(const Nest& nest, std::vector<Layout>& layouts) {
+  layouts.resize(nest.tensors().size());
+  const Layout* output = nullptr;
+  const Tensor* shape = nullptr;
+  for (size_t t = 0; t < layouts.size(); ++t) {
+    if (nest.tensors()[t].role != Role::output) continue;
+    output = &layouts[t];
+    shape = &nest.tensors()[t];
+  }
+  for (size_t t = 0; t < layouts.size(); ++t) {
+    const Tensor& tensor = nest.tensors()[t];
+    if (!layouts[t].axes.empty() || tensor.shape.empty()) continue;
+    bool alike = output != nullptr && shape->shape == tensor.shape;
+    layouts[t] = alike ? *output : row_major_layout(tensor.shape);
+  }
+  for (size_t t = 0; t < layouts.size(); ++t) {
+    if (layouts[t].size == 0) layouts[t].size = 1;
+  }
+}
+
+/// Is the statement, alone in its place, a copy of constants into a local tensor?
+bool is_preparation(const Nest& nest, size_t s) {
+  const Statement& statement = nest.statements()[s];
+  if (statement.update != Update::assign || statement.value.op != Expr::Op::read) return false;
+  if (nest.tensors()[statement.write.tensor].role != Role::local) return false;
+  if (nest.tensors()[statement.reads.front().tensor].role != Role::weight) return false;
+  for (size_t other = 0; other < nest.order.size(); ++other) {
+    if (other != s && shared_loops(nest.order[other], nest.order[s]) > 0) return false;
+  }
+  return true;
+}
+
+Preparation preparation_of(const Nest& nest, size_t s, const std::vector<Layout>& layouts) {
+  auto [statement, order] = rebased(nest.statements()[s], nest.order[s]);
+  std::vector<poly::Interval> ranges;
+  for (const Loop& loop : order.loops) ranges.push_back({0, loop.extent - 1});
+  Preparation p;
+  p.from = statement.reads.front().tensor;
+  p.to = statement.write.tensor;
+  p.extents = extents(order);
+  p.source = offset_of(statement.reads.front().at, layouts[p.from], ranges);
+  p.target = offset_of(statement.write.at, layouts[p.to], ranges);
+  if (!poly::is_box(statement.domain, p.extents)) p.guard = poly::constraints(statement.domain);
+  return p;
+}
+
+/// Returns the nest in which what was prepared is given, like a weight.
+Nest with_prepared(const Nest& nest, const std::vector<Preparation>& preparations) {
+  std::vector<Tensor> tensors = nest.tensors();
+  for (const Preparation& p : preparations) tensors[p.to].role = Role::weight;
+  auto meaning = std::make_shared<Meaning>(std::move(tensors), nest.statements(), nest.order);
+  return {nest.name, std::move(meaning), nest.order};
+}
+
+/// Returns the statements of scanned nodes.
+void collect_statements(const std::vector<LoopNode>& nodes, std::vector<size_t>& found) {
+  for (const LoopNode& node : nodes) {
+    if (node.kind == LoopNode::Kind::statement) {
+      found.push_back(node.statement);
+    } else {
+      collect_statements(node.body, found);
+    }
+  }
+}
+
+}  // namespace
+
+NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target& target) {
+  Nest nest = with_starts(given);
+  choose_local_layouts(nest, layouts);
+  Scheduled scheduled = schedule({nest, layouts, target});
+  nest = scheduled.nest;
+  choose_local_layouts(nest, layouts);  // of what packing added
+  LoopTree tree = scan(nest, layouts);
+  NodeCode result{scheduled.name, print(scheduled.recipe), nest.tensors(), layouts, {}, {}};
+  std::vector<std::vector<LoopNode>> places;
+  for (auto& place : tree.places) {
+    std::vector<size_t> statements;
+    collect_statements(place, statements);
+    if (is_preparation(nest, statements.front())) {
+      result.preparations.push_back(preparation_of(nest, statements.front(), layouts));
+    } else {
+      places.push_back(std::move(place));
+    }
+  }
+  tree.places = std::move(places);
+  tree.nest = with_prepared(nest, result.preparations);
+  result.kernels = lower(tree, target);
+  return result;
+}
+
+void prepare(const Preparation& p, const std::byte* from, std::byte* to, long bytes) {
+  size_t depth = p.extents.size();
+  std::vector<long> at(depth, 0);
+  auto size = static_cast<size_t>(bytes);
+  bool linear = p.source.is_linear() && p.target.is_linear() && p.guard.empty() && depth > 0;
+  while (true) {
+    long source = poly::evaluate(p.source, at), target = poly::evaluate(p.target, at);
+    if (linear) {
+      // The innermost loop is stepped.
+      long s = p.source.coefficients.back() * bytes, t = p.target.coefficients.back() * bytes;
+      const std::byte* a = from + source * bytes;
+      std::byte* b = to + target * bytes;
+      if (size == 4) {
+        for (long i = 0; i < p.extents.back(); ++i) std::memcpy(b + i * t, a + i * s, 4);
+      } else {
+        for (long i = 0; i < p.extents.back(); ++i) std::memcpy(b + i * t, a + i * s, size);
+      }
+    } else if (p.guard.empty() || poly::contains(p.guard, at)) {
+      std::memcpy(to + target * bytes, from + source * bytes, size);
+    }
+    size_t d = depth - (linear ? 1 : 0);
+    while (d > 0 && ++at[d - 1] == p.extents[d - 1]) at[--d] = 0;
+    if (d == 0) return;
+  }
+}
+
+}  // namespace lathe

@@ -1,0 +1,34 @@
+// One nest to kernels: scheduled, scanned, lowered, and what can be done once to its constants.
+#pragma once
+
+#include "codegen/code.h"
+#include "nest/step.h"
+
+namespace lathe {
+
+/// Copies constants into the order in which a kernel reads them, before the network runs:
+/// to[target(i)] = from[source(i)] for all i in the box "extents" where "guard" holds.
+struct Preparation {
+  size_t from, to;  ///< tensors
+  std::vector<long> extents;
+  poly::Affine source, target;
+  Guard guard;
+};
+
+/// What a nest becomes. It holds no isl objects: it may pass between threads.
+struct NodeCode {
+  std::string schedule;  ///< the template's name
+  std::string recipe;
+  std::vector<Tensor> tensors;
+  std::vector<Layout> layouts;
+  std::vector<Preparation> preparations;
+  std::vector<Code> kernels;  ///< in sequence
+};
+
+/// Compiles a nest whose tensors have these layouts; those without axes (of locals) are chosen.
+NodeCode lower_node(const Nest& nest, std::vector<Layout> layouts, const Target& target);
+
+/// Copies the elements of "from" as a preparation says; "bytes" is the size of one.
+void prepare(const Preparation& preparation, const std::byte* from, std::byte* to, long bytes);
+
+}  // namespace lathe

@@ -1,0 +1,18 @@
+// Object files kept from run to run, by a hash of what they were made from.
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace lathe {
+
+/// Returns a name for "text": equal texts have equal names, others do not in practice.
+std::string fingerprint(const std::string& text);
+
+/// Returns the object that was kept under this name, if there is one.
+std::optional<std::string> kept_object(const std::string& name);
+
+/// Keeps an object. A folder that cannot be written is no failure: the object is made again then.
+void keep_object(const std::string& name, const std::string& object);
+
+}  // namespace lathe

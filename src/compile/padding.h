@@ -1,0 +1,17 @@
+// Padding that is not in memory: nests that read it, rewritten.
+#pragma once
+
+#include "nest/nest.h"
+
+namespace lathe {
+
+/// Returns the nest in which "tensor" has no padding. Where the padding is neutral for all that
+/// reads it (the lowest value for a maximum), those reads are left out; otherwise the tensor is
+/// first copied into the middle of a larger one.
+Nest without_padding(const Nest& nest, size_t tensor);
+
+/// Returns the nest that sets the border of a tensor: so many elements around "shape".
+Nest border_of(isl::ctx ctx, const std::vector<long>& shape, const std::vector<Pad>& border,
+               double padding, Element element);
+
+}  // namespace lathe

@@ -1,0 +1,105 @@
+// runner.cpp: a compiled network in this process. Interface: Runner of compile.h.
+#include "base/error.h"
+#include "compile/compile.h"
+
+namespace lathe {
+
+struct Runner::State {
+  Jit jit;
+  std::vector<CompiledFace> inputs, outputs;
+  std::vector<std::byte> weights;
+  std::vector<lathe_step> steps;
+  std::vector<lathe_place> places;
+  std::vector<lathe_face> faces;  // inputs, then outputs
+  lathe_network network{};
+  lathe_model* model = nullptr;
+
+  ~State() { lathe_model_destroy(model); }
+
+  static lathe_face face(const CompiledFace& f) {
+    return {f.name.c_str(), name_of(f.type.element), static_cast<int32_t>(f.type.shape.size()),
+            f.type.shape.data(), count_of(f.type.shape) * size_of(f.type.element)};
+  }
+};
+
+Runner::Runner(const Compiled& compiled, int threads) : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  for (const std::string& object : compiled.objects) s.jit.add(object);
+  s.inputs = compiled.inputs;
+  s.outputs = compiled.outputs;
+  s.weights.resize(compiled.weights.size() + 64);
+  auto begin = reinterpret_cast<uintptr_t>(s.weights.data());
+  auto* weights = s.weights.data() + (64 - begin % 64) % 64;
+  std::copy(compiled.weights.begin(), compiled.weights.end(), weights);
+  for (const CompiledStep& step : compiled.steps) {
+    auto* kernel = reinterpret_cast<lathe_kernel>(s.jit.find(step.symbol));
+    s.steps.push_back({kernel, static_cast<int32_t>(s.places.size()),
+                       static_cast<int32_t>(step.places.size()), step.count});
+    s.places.insert(s.places.end(), step.places.begin(), step.places.end());
+  }
+  for (const CompiledFace& f : s.inputs) s.faces.push_back(State::face(f));
+  for (const CompiledFace& f : s.outputs) s.faces.push_back(State::face(f));
+  s.network = {LATHE_RUNTIME_VERSION,
+               compiled.name.c_str(),
+               "native",
+               static_cast<int32_t>(s.steps.size()),
+               static_cast<int32_t>(s.places.size()),
+               static_cast<int32_t>(s.inputs.size()),
+               static_cast<int32_t>(s.outputs.size()),
+               s.steps.data(),
+               s.places.data(),
+               s.faces.data(),
+               s.faces.data() + s.inputs.size(),
+               weights,
+               compiled.arena_bytes,
+               compiled.scratch_bytes};
+  s.model = lathe_model_create(&s.network, threads);
+  if (s.model == nullptr) fail("{}", lathe_last_error());
+}
+
+Runner::~Runner() = default;
+
+void Runner::run(const void* const* inputs, void* const* outputs) {
+  if (lathe_model_run(state_->model, inputs, outputs) != 0) fail("{}", lathe_last_error());
+}
+
+void Runner::run_step(size_t step) {
+  if (lathe_model_run_step(state_->model, static_cast<int32_t>(step)) != 0) {
+    fail("{}", lathe_last_error());
+  }
+}
+
+std::vector<Array> Runner::run(const std::vector<Array>& inputs) {
+  if (inputs.size() != state_->inputs.size()) {
+    fail("the network has {} inputs, but {} were given", state_->inputs.size(), inputs.size());
+  }
+  static const std::byte nothing{};
+  std::vector<const void*> from;
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const CompiledFace& face = state_->inputs[i];
+    Type given{inputs[i].element(), inputs[i].shape()};
+    if (given != face.type) {
+      fail("input '{}' is {}, but was given {}", face.name, print_type(face.type),
+           print_type(given));
+    }
+    from.push_back(inputs[i].bytes().empty() ? &nothing : inputs[i].bytes().data());
+  }
+  std::vector<std::vector<std::byte>> buffers;
+  std::vector<void*> to;
+  for (const CompiledFace& face : state_->outputs) {
+    long bytes = count_of(face.type.shape) * size_of(face.type.element);
+    buffers.emplace_back(static_cast<size_t>(std::max(bytes, 1L)));
+    to.push_back(buffers.back().data());
+  }
+  run(from.data(), to.data());
+  std::vector<Array> outputs;
+  for (size_t i = 0; i < buffers.size(); ++i) {
+    const Type& type = state_->outputs[i].type;
+    auto bytes = static_cast<size_t>(count_of(type.shape) * size_of(type.element));
+    outputs.push_back(
+        Array::of_bytes(type.element, type.shape, std::span(buffers[i]).first(bytes)));
+  }
+  return outputs;
+}
+
+}  // namespace lathe

@@ -1,0 +1,231 @@
+// op_fused_nest.cpp: the nests of several calls as one. Interface: composed() of op_fused.h.
+//
+//   conv  O[co, oh, ow] += W * I        O[co, oh, ow] += W * I       O is local now
+//   relu  O[c, h, w] = max(I, 0)        O2[co, oh, ow] = max(O, 0)
+//
+// The loops of operators that treat each element alone are named like those of what they read, so
+// that loops of one name run over the same elements.
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "ops/op_formula.h"
+#include "ops/op_fused.h"
+
+namespace lathe::ops {
+namespace {
+
+bool is_padded(const Tensor& tensor) {
+  return std::any_of(tensor.pad.begin(), tensor.pad.end(), [](Pad p) { return p != Pad{}; });
+}
+
+/// Returns the coordinate that a function is, if it is one.
+std::optional<size_t> as_coordinate(const isl::aff& function, const Statement& s) {
+  for (size_t i = 0; i < s.dims.size(); ++i) {
+    if (poly::same(function, poly::coordinate(s.domain.space(), i))) return i;
+  }
+  return std::nullopt;
+}
+
+/// Names the loop over one dimension of a tensor by the index with which a statement writes it;
+/// empty if none suggests itself. Channels are counted by one loop, in groups or not.
+std::string loop_of(const isl::aff& index, const Statement& s) {
+  for (size_t i = 0; i < s.dims.size(); ++i) {
+    bool of_channels = s.dims[i] == "co" || s.dims[i] == "g";
+    if (of_channels && poly::involves(index, i)) return "co";
+  }
+  auto coordinate = as_coordinate(index, s);
+  return coordinate ? s.dims[*coordinate] : "";
+}
+
+class Composer {
+ public:
+  Composer(isl::ctx ctx, const Call& fused, const std::vector<TypedPart>& parts)
+      : ctx_(ctx), fused_(fused), parts_(parts), operands_(fused.inputs()) {}
+
+  Nest compose() {
+    for (size_t i = 0; i < parts_.size(); ++i) add(i);
+    put_operands_in_order();
+    std::vector<Order> order;
+    for (const Statement& s : statements_) {
+      order.push_back(plain_order(s, {static_cast<long>(order.size())}));
+    }
+    return make_nest("fused", tensors_, statements_, std::move(order));
+  }
+
+ private:
+  /// The tensor that stands for one of a part's, and by how much its indices are larger.
+  struct Place {
+    size_t tensor;
+    std::vector<Pad> shift = {};
+  };
+
+  isl::ctx ctx_;
+  const Call& fused_;
+  const std::vector<TypedPart>& parts_;
+  std::vector<Tensor> tensors_;
+  std::vector<Statement> statements_;
+  std::vector<std::optional<size_t>> operands_;  // their tensors
+  std::vector<size_t> results_;
+  std::set<std::string> taken_;  // names
+  bool is_first_ = true;         // is the first part being added?
+
+  /// Returns a name that is not taken yet; the first part keeps its own.
+  std::string fresh(const std::string& name) {
+    std::string result = name;
+    bool keeps = taken_.insert(result).second || is_first_;
+    for (int i = 2; !keeps; ++i) {
+      result = fmt::format("{}{}", name, i);
+      keeps = taken_.insert(result).second;
+    }
+    return result;
+  }
+
+  size_t declare(Tensor tensor) {
+    tensor.name = fresh(tensor.name);
+    tensors_.push_back(std::move(tensor));
+    return tensors_.size() - 1;
+  }
+
+  /// What reads an operand without padding after another read it with some skips the padding.
+  Place place_of_operand(const Tensor& tensor, size_t operand) {
+    std::optional<size_t>& known = operands_[operand];
+    if (!known) {
+      known = declare(tensor);
+      return {*known};
+    }
+    const Tensor& first = tensors_[*known];
+    bool same = first.shape == tensor.shape && first.pad == tensor.pad &&
+                (first.padding == tensor.padding || !is_padded(tensor));
+    if (same) return {*known};
+    if (!is_padded(tensor)) return {*known, first.pad};
+    fused_.refuse("operand %{} is read with two different paddings", operand);
+  }
+
+  Place place_of(size_t part, const Tensor& tensor, const Source& source) {
+    if (source.kind == Source::Kind::operand) return place_of_operand(tensor, source.index);
+    if (is_padded(tensor)) {
+      fused_.refuse("calls[{}]: {} reads #{} with padding, but a result has none", part,
+                    parts_[part].call.name(), source.index);
+    }
+    size_t result = results_[source.index];
+    check(tensors_[result].shape == tensor.shape, "nests agree on the shape of a value");
+    return {result};
+  }
+
+  /// Finds or declares the tensors of a part.
+  std::vector<Place> places_of(size_t part, const Nest& nest) {
+    std::vector<Source> sources;
+    for (const Source& source : parts_[part].part.sources) {
+      if (source.kind != Source::Kind::nothing) sources.push_back(source);
+    }
+    size_t next = 0;
+    std::vector<Place> places;
+    for (Tensor tensor : nest.tensors()) {
+      if (tensor.role == Role::input || tensor.role == Role::weight) {
+        check(next < sources.size(), "a nest reads the operands of its call");
+        places.push_back(place_of(part, tensor, sources[next++]));
+        continue;
+      }
+      bool is_result = tensor.role == Role::output;
+      if (is_result && part + 1 < parts_.size()) tensor.role = Role::local;
+      places.push_back({declare(tensor)});
+      if (is_result) results_.push_back(places.back().tensor);
+    }
+    check(next == sources.size(), "a nest reads all operands of its call");
+    return places;
+  }
+
+  static Access moved(const Access& access, const Place& place, const isl::space& space) {
+    if (place.shift.empty()) return {place.tensor, access.at};
+    std::vector<isl::aff> indices = poly::parts(access.at);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      indices[i] = indices[i].add_constant(place.shift[i].before);
+    }
+    return {place.tensor, poly::tuple(space, indices)};
+  }
+
+  void add(size_t part) {
+    Nest nest = nest_of(ctx_, parts_[part].call);
+    for (const std::string& loop : loop_names(nest)) taken_.insert(loop);
+    std::vector<Place> places = places_of(part, nest);
+    for (Statement s : nest.statements()) {
+      s.name = fresh(s.name);
+      s.origin.statement = s.name;
+      s.write = moved(s.write, places[s.write.tensor], s.domain.space());
+      for (Access& read : s.reads) read = moved(read, places[read.tensor], s.domain.space());
+      if (is_elementwise(parts_[part].call.name())) name_loops(part, s);
+      statements_.push_back(std::move(s));
+    }
+    is_first_ = false;
+  }
+
+  /// Names the loops of an element-wise statement like those of the result that it reads.
+  void name_loops(size_t part, Statement& s) const {
+    std::vector<std::string> wanted(s.dims.size());
+    for (const Source& source : parts_[part].part.sources) {
+      if (source.kind != Source::Kind::result) continue;
+      if (parts_[source.index].result.shape != parts_[part].result.shape) continue;
+      for (size_t k = 0; k < s.write.at.size(); ++k) {
+        auto coordinate = as_coordinate(s.write.at.at(static_cast<int>(k)), s);
+        if (coordinate) wanted[*coordinate] = loop_over(results_[source.index], k);
+      }
+      break;
+    }
+    std::set<std::string> used;
+    for (std::string& name : wanted) {
+      if (!name.empty() && !used.insert(name).second) name.clear();
+    }
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!wanted[i].empty()) continue;
+      wanted[i] = s.dims[i];
+      for (int n = 2; !used.insert(wanted[i]).second; ++n) {
+        wanted[i] = fmt::format("{}{}", s.dims[i], n);
+      }
+    }
+    s.dims = wanted;
+  }
+
+  /// Returns the name of the loop over dimension "k" of a tensor, if a statement suggests one.
+  std::string loop_over(size_t tensor, size_t k) const {
+    for (const Statement& s : statements_) {
+      if (s.write.tensor != tensor) continue;
+      std::string name = loop_of(s.write.at.at(static_cast<int>(k)), s);
+      if (!name.empty()) return name;
+    }
+    return "";
+  }
+
+  /// Exchanges the tensors of operands so that they stand in the order of the operands.
+  void put_operands_in_order() {
+    std::vector<size_t> wanted, places;
+    for (const auto& tensor : operands_) wanted.push_back(*tensor);
+    places = wanted;
+    std::sort(places.begin(), places.end());
+    std::vector<size_t> moved_to(tensors_.size());
+    for (size_t t = 0; t < moved_to.size(); ++t) moved_to[t] = t;
+    std::vector<Tensor> tensors = tensors_;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      moved_to[wanted[i]] = places[i];
+      tensors[places[i]] = tensors_[wanted[i]];
+    }
+    tensors_ = std::move(tensors);
+    for (Statement& s : statements_) {
+      s.write.tensor = moved_to[s.write.tensor];
+      for (Access& read : s.reads) read.tensor = moved_to[read.tensor];
+    }
+  }
+};
+
+}  // namespace
+
+bool is_elementwise(std::string_view op) {
+  return std::any_of(formulas().begin(), formulas().end(),
+                     [&](const Formula& formula) { return formula.name == op; });
+}
+
+Nest composed(isl::ctx ctx, const Call& fused, const std::vector<TypedPart>& parts) {
+  return Composer(ctx, fused, parts).compose();
+}
+
+}  // namespace lathe::ops

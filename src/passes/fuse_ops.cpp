@@ -1,0 +1,136 @@
+// fuse_ops.cpp: takes operators on each element alone into the node whose result they read.
+//
+//   y = conv(x, w)
+//   z = add(y, r)          =>    u = fused(x, w, r, calls=["conv(%0, %1)", "add(#0, %2)",
+//   u = relu(z)                                            "relu(#1)"])
+//
+// A chain grows while its result has one user and keeps its shape. The fused node stands where the
+// last member stood: there the operands of all are computed.
+#include <algorithm>
+
+#include "ops/op_fused.h"
+#include "passes/pass.h"
+
+namespace lathe::passes {
+namespace {
+
+class Fuser {
+ public:
+  explicit Fuser(const Graph& graph)
+      : graph_(graph),
+        readers_(consumers(graph)),
+        is_output_(graph.values.size(), false),
+        chain_of_(graph.values.size()) {
+    for (ValueId id : graph.outputs) is_output_[id] = true;
+  }
+
+  Graph fuse() {
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) place(n);
+    Graph result = graph_;
+    result.nodes.clear();
+    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
+      const Node& node = graph_.nodes[n];
+      auto chain = chain_of_[node.outputs[0]];
+      if (!chain || chains_[*chain].size() == 1) {
+        result.nodes.push_back(node);
+      } else if (chains_[*chain].back() == n) {
+        result.nodes.push_back(fused(chains_[*chain]));
+      }
+    }
+    result = without_dead(result);
+    verify_types(result);
+    return result;
+  }
+
+ private:
+  using Chain = std::vector<size_t>;  // nodes: each reads the result of the one before
+
+  const Graph& graph_;
+  std::vector<std::vector<size_t>> readers_;
+  std::vector<bool> is_output_;
+  std::vector<std::optional<size_t>> chain_of_;  // whose result the value is
+  std::vector<Chain> chains_;
+
+  const Type& type(ValueId id) const { return graph_.values[id].type; }
+
+  /// May the node be part of a chain? It has a nest and one output, and all its values are reals
+  /// of one type: results in between are not rounded to the range of integers.
+  bool can_be_fused(const Node& node) const {
+    if (node.outputs.size() != 1 || node.op == "fused" || node.op == "concat") return false;
+    const Type& output = type(node.outputs[0]);
+    Call call = call_of(graph_, node);
+    if (call.op().graph.run != nullptr || output.dynamic || !is_float(output.element)) return false;
+    for (size_t i = 0; i < call.inputs(); ++i) {
+      if (call.has(i) && call.element(i) != output.element) return false;
+    }
+    return has_nest(call) && infer(call).size() == 1;
+  }
+
+  /// Returns the chain that a node can continue by reading "id", if there is one.
+  std::optional<size_t> chain_to_continue(const Node& node, ValueId id) const {
+    if (!ops::is_elementwise(node.op) || id == no_value) return std::nullopt;
+    if (is_output_[id] || readers_[id].size() != 1) return std::nullopt;
+    return type(id) == type(node.outputs[0]) ? chain_of_[id] : std::nullopt;
+  }
+
+  /// Adds a node to the best chain that it can continue, or begins one.
+  void place(size_t n) {
+    const Node& node = graph_.nodes[n];
+    if (!can_be_fused(node)) return;
+    std::optional<size_t> best;
+    for (ValueId id : node.inputs) {
+      auto chain = chain_to_continue(node, id);
+      if (chain && (!best || rank_of(*chain) > rank_of(*best))) best = chain;
+    }
+    if (!best) {
+      best = chains_.size();
+      chains_.emplace_back();
+    }
+    chains_[*best].push_back(n);
+    chain_of_[node.outputs[0]] = *best;
+  }
+
+  /// Of two chains, one that begins with more than a value of each element gains most; then the
+  /// later one, whose result waits less.
+  std::pair<bool, size_t> rank_of(size_t chain) const {
+    const Chain& nodes = chains_[chain];
+    return {!ops::is_elementwise(graph_.nodes[nodes.front()].op), nodes.back()};
+  }
+
+  Node fused(const Chain& chain) const {
+    std::vector<ValueId> operands, results;
+    std::vector<std::string> calls;
+    for (size_t n : chain) {
+      const Node& node = graph_.nodes[n];
+      ops::Part part{find_op(node.op), {}, node.attributes};
+      for (ValueId id : node.inputs) part.sources.push_back(source_of(id, operands, results));
+      calls.push_back(print(part));
+      results.push_back(node.outputs[0]);
+    }
+    return {
+        graph_.nodes[chain.front()].name, "fused", {{"calls", calls}}, operands, {results.back()}};
+  }
+
+  /// Returns how a part refers to a value, which becomes an operand if it is none yet.
+  static ops::Source source_of(ValueId id, std::vector<ValueId>& operands,
+                               const std::vector<ValueId>& results) {
+    using Kind = ops::Source::Kind;
+    if (id == no_value) return {};
+    auto place_in = [&](const std::vector<ValueId>& list) {
+      return static_cast<size_t>(std::find(list.begin(), list.end(), id) - list.begin());
+    };
+    if (size_t i = place_in(results); i < results.size()) return {Kind::result, i};
+    size_t i = place_in(operands);
+    if (i == operands.size()) operands.push_back(id);
+    return {Kind::operand, i};
+  }
+};
+
+}  // namespace
+
+Pass fuse_ops() {
+  return {"fuse_ops", "compute operators on each element with what they read",
+          [](const Graph& graph) { return Fuser(graph).fuse(); }};
+}
+
+}  // namespace lathe::passes

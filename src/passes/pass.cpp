@@ -1,0 +1,34 @@
+// pass.cpp: finding passes, and their usual sequence. Interface: pass.h.
+#include "passes/pass.h"
+
+#include "base/error.h"
+
+namespace lathe {
+
+const Pass& find_pass(const std::string& name) {
+  std::string known;
+  for (const Pass& pass : passes::all()) {
+    if (pass.name == name) return pass;
+    known += " " + pass.name;
+  }
+  fail("no pass '{}'; passes here:{}", name, known);
+}
+
+Graph optimised(const Graph& graph) {
+  static const char* const sequence[] = {
+      // First, as the operands that it makes constants are what the next pass looks for.
+      "fold_constant",
+      // Before fusing, which would hide a producer that can take a normalisation.
+      "simplify_inference",
+      // After both, which make equal nodes; before fusing, which sees where a value has one user.
+      "eliminate_common_subexpr",
+      "fuse_ops",
+      // Last, for what the others left behind.
+      "dead_code_elimination",
+  };
+  Graph result = graph;
+  for (const char* name : sequence) result = find_pass(name).run(result);
+  return result;
+}
+
+}  // namespace lathe

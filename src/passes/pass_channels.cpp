@@ -1,0 +1,53 @@
+// pass_channels.cpp: what operators do to channels. Interface: pass_channels.h.
+#include "passes/pass_channels.h"
+
+#include <algorithm>
+
+#include "ops/op.h"
+#include "ops/op_formula.h"
+
+namespace lathe::passes {
+namespace {
+
+bool is_window(std::string_view op) {
+  for (const char* name : {"conv", "conv_transpose", "max_pool", "avg_pool", "global_pool",
+                           "lp_pool", "upsample"}) {
+    if (op == name) return true;
+  }
+  return false;
+}
+
+bool is_formula(std::string_view op) {
+  return std::any_of(formulas().begin(), formulas().end(),
+                     [&](const Formula& formula) { return formula.name == op; });
+}
+
+/// Returns the operators that a node computes: those inside, if it is several in one.
+std::vector<std::string> operators_of(const Node& node) {
+  auto calls = node.attributes.find("calls");
+  if (node.op != "fused" || calls == node.attributes.end()) return {node.op};
+  std::vector<std::string> result;
+  for (const std::string& text : std::get<std::vector<std::string>>(calls->second)) {
+    result.push_back(text.substr(0, text.find('(')));
+  }
+  return result;
+}
+
+}  // namespace
+
+bool works_on_channels(const Node& node) { return is_window(operators_of(node).front()); }
+
+bool takes_any_layout(const Graph& graph, const Node& node) {
+  if (node.op == "concat") {
+    auto axis = node.attributes.find("axis");
+    long at = axis == node.attributes.end() ? 0 : std::get<long>(axis->second);
+    long rank = static_cast<long>(graph.values[node.outputs.front()].type.shape.size());
+    return at == 1 || at == 1 - rank;
+  }
+  std::vector<std::string> all = operators_of(node);
+  return std::all_of(all.begin(), all.end(), [](const std::string& op) {
+    return is_window(op) || is_formula(op) || op == "batch_norm";
+  });
+}
+
+}  // namespace lathe::passes

@@ -1,0 +1,76 @@
+// pass_rewrite.cpp: graphs while passes change them. Interface: pass_rewrite.h.
+#include "passes/pass_rewrite.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/op.h"
+
+namespace lathe::passes {
+
+Rewrite::Rewrite(const Graph& from)
+    : graph(from),
+      outputs_(from.outputs.begin(), from.outputs.end()),
+      producers_(from.values.size()),
+      removed_(from.nodes.size(), false) {
+  for (const Value& value : graph.values) names_.insert(value.name);
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    for (ValueId id : graph.nodes[n].outputs) producers_[id] = n;
+  }
+}
+
+std::optional<size_t> Rewrite::only_for(size_t user, ValueId id) const {
+  if (is_output(id) || !producers_[id]) return std::nullopt;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const auto& inputs = graph.nodes[n].inputs;
+    bool reads = !removed_[n] && std::find(inputs.begin(), inputs.end(), id) != inputs.end();
+    if (reads != (n == user)) return std::nullopt;
+  }
+  return producers_[id];
+}
+
+ValueId Rewrite::add(Value value) {
+  std::string name = value.name;
+  for (int i = 1; !names_.insert(value.name).second; ++i)
+    value.name = fmt::format("{}_{}", name, i);
+  graph.values.push_back(std::move(value));
+  producers_.emplace_back();
+  return graph.values.size() - 1;
+}
+
+void Rewrite::remove(size_t node) { removed_[node] = true; }
+
+void Rewrite::insert_after(size_t node, Node added) {
+  bool inserted = inserted_.emplace(node, std::move(added)).second;
+  check(inserted, "one node is inserted after another");
+}
+
+void Rewrite::replace_output(size_t node, ValueId old, ValueId now) {
+  auto& ids = graph.nodes[node].outputs;
+  std::replace(ids.begin(), ids.end(), old, now);
+  producers_[now] = node;
+}
+
+void Rewrite::replace_uses(ValueId old, ValueId now) {
+  for (Node& node : graph.nodes) std::replace(node.inputs.begin(), node.inputs.end(), old, now);
+}
+
+Graph Rewrite::finish() const {
+  Graph result = graph;
+  result.nodes.clear();
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    if (!removed_[n]) result.nodes.push_back(graph.nodes[n]);
+    auto added = inserted_.find(n);
+    if (added != inserted_.end()) result.nodes.push_back(added->second);
+  }
+  std::set<std::string> names;
+  for (Node& node : result.nodes) {
+    std::string name = node.name;
+    for (int i = 1; !names.insert(node.name).second; ++i) node.name = fmt::format("{}_{}", name, i);
+  }
+  result = without_dead(result);
+  verify_types(result);
+  return result;
+}
+
+}  // namespace lathe::passes

@@ -1,0 +1,44 @@
+// What passes share: names that are free, values that take the place of others.
+#pragma once
+
+#include <set>
+
+#include "graph/graph.h"
+
+namespace lathe::passes {
+
+/// A graph while a pass changes it. Nodes keep their places until finish().
+class Rewrite {
+ public:
+  explicit Rewrite(const Graph& graph);
+
+  Graph graph;
+
+  bool is_output(ValueId id) const { return outputs_.contains(id); }
+  /// Returns the node that computes a value, if one does.
+  std::optional<size_t> producer(ValueId id) const { return producers_[id]; }
+  /// Returns the node that computes a value which only "user" reads and which is no output.
+  std::optional<size_t> only_for(size_t user, ValueId id) const;
+
+  /// Adds a value; its name is made unique.
+  ValueId add(Value value);
+  /// Takes a node out, or adds one right after it.
+  void remove(size_t node);
+  void insert_after(size_t node, Node added);
+  /// Says that a node computes "now" instead of "old".
+  void replace_output(size_t node, ValueId old, ValueId now);
+  /// Makes all nodes that read "old" read "now".
+  void replace_uses(ValueId old, ValueId now);
+
+  /// Returns the graph without what was taken out or has become dead, verified with its types.
+  Graph finish() const;
+
+ private:
+  std::set<ValueId> outputs_;
+  std::set<std::string> names_;  // of values
+  std::vector<std::optional<size_t>> producers_;
+  std::vector<bool> removed_;
+  std::map<size_t, Node> inserted_;
+};
+
+}  // namespace lathe::passes

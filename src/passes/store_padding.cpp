@@ -1,0 +1,74 @@
+// store_padding.cpp: values are stored with the zeros around them that their users read.
+//
+//   relu -> conv(pads=[1, 1, 1, 1])      relu writes into the middle of a frame of zeros
+//
+// No pass over the tensor copies it into a larger one, and no loop asks where the border is.
+#include <algorithm>
+
+#include "ops/op.h"
+#include "passes/pass.h"
+
+namespace lathe::passes {
+namespace {
+
+/// Returns the operands of a nest, in order.
+std::vector<Tensor> operands(const Nest& nest) {
+  std::vector<Tensor> result;
+  for (const Tensor& tensor : nest.tensors()) {
+    if (tensor.role == Role::input || tensor.role == Role::weight) result.push_back(tensor);
+  }
+  return result;
+}
+
+bool is_padded(const Tensor& tensor) {
+  return std::any_of(tensor.pad.begin(), tensor.pad.end(),
+                     [](const Pad& pad) { return pad.before > 0 || pad.after > 0; });
+}
+
+void widen(std::vector<Pad>& border, const std::vector<Pad>& pad) {
+  border.resize(pad.size());
+  for (size_t i = 0; i < pad.size(); ++i) {
+    border[i].before = std::max(border[i].before, pad[i].before);
+    border[i].after = std::max(border[i].after, pad[i].after);
+  }
+}
+
+/// Can the value have a border? Its producer writes it, and callers do not see it.
+bool can_have_border(const Graph& graph, ValueId id) {
+  const Value& value = graph.values[id];
+  bool is_output = std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
+  bool is_whole = std::any_of(graph.values.begin(), graph.values.end(),
+                              [&](const Value& v) { return v.storage.whole == id; });
+  return value.kind == Value::Kind::computed && !is_output && !is_whole &&
+         value.storage.whole == no_value;
+}
+
+Graph run(const Graph& graph) {
+  Graph result = graph;
+  Context context;
+  std::map<std::string, std::vector<Tensor>> known;  // by call
+  for (const Node& node : graph.nodes) {
+    Call call = call_of(graph, node);
+    if (!has_nest(call)) continue;
+    auto [at, is_new] = known.try_emplace(print(call));
+    if (is_new) at->second = operands(nest_of(context, call));
+    size_t next = 0;
+    for (ValueId id : node.inputs) {
+      if (id == no_value || count_of(graph.values[id].type.shape) == 0) continue;
+      const Tensor& tensor = at->second.at(next++);
+      // Zeros only: other paddings are rare, and a tensor has one border.
+      if (!is_padded(tensor) || tensor.padding != 0 || !can_have_border(graph, id)) continue;
+      if (tensor.pad.size() != graph.values[id].type.shape.size()) continue;
+      widen(result.values[id].storage.border, tensor.pad);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+Pass store_padding() {
+  return {"store_padding", "stores values with the zeros around them that their users read", run};
+}
+
+}  // namespace lathe::passes

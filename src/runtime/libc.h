@@ -1,0 +1,45 @@
+/* The few functions of libc that the runtime calls, declared by hand. One machine compiles the
+   runtime for every architecture and has the C headers of its own only, so no header of libc can be
+   included. What is declared here is the same in glibc for x86-64 and AArch64. */
+#ifndef LATHE_RUNTIME_LIBC_H
+#define LATHE_RUNTIME_LIBC_H
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* <stdlib.h>, <string.h>, <stdio.h> */
+void* calloc(size_t count, size_t size);
+void* aligned_alloc(size_t alignment, size_t size);
+void free(void* memory);
+void* memset(void* memory, int byte, size_t size);
+int strcmp(const char* left, const char* right);
+int vsnprintf(char* text, size_t size, const char* format, va_list arguments);
+
+/* <time.h> */
+struct timespec {
+  long tv_sec, tv_nsec;
+};
+#define CLOCK_MONOTONIC 1
+int clock_gettime(int clock, struct timespec* time);
+
+/* <sched.h>; cpu_set_t is an array of bits, of any size that the caller names */
+int sched_yield(void);
+int sched_getaffinity(int process, size_t size, void* processors);
+
+/* <pthread.h>; no attributes: the runtime takes the default ones */
+typedef unsigned long pthread_t;
+int pthread_create(pthread_t* thread, const void* no_attributes, void* (*start)(void*),
+                   void* argument);
+int pthread_join(pthread_t thread, void** result);
+
+/* <semaphore.h>; 32 bytes in both, aligned as a long */
+typedef union {
+  char size[32];
+  long align;
+} sem_t;
+int sem_init(sem_t* semaphore, int shared, unsigned value);
+int sem_destroy(sem_t* semaphore);
+int sem_wait(sem_t* semaphore);
+int sem_post(sem_t* semaphore);
+
+#endif

@@ -1,0 +1,274 @@
+/* Models: a network whose tensors have addresses and whose steps have workers; see runtime.h. */
+#include "runtime/runtime.h"
+
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
+#include "runtime/error.h"
+#include "runtime/libc.h"
+#include "runtime/pool.h"
+
+/* An address that every run sets anew: of an input or output, and so many bytes further. */
+struct patch {
+  void** slot;
+  int32_t index;
+  int64_t offset;
+};
+
+struct lathe_model {
+  const struct lathe_network* network;
+  int threads;
+  int ready;            /* a run has set all addresses */
+  sem_t turn;           /* 1 while nobody runs; glibc enters the kernel only to wait */
+  char* arena;          /* null if empty */
+  void** tensors;       /* the address of every place */
+  struct patch* inputs; /* of places in inputs, then those in outputs */
+  int32_t input_patches, output_patches;
+  struct patch* outputs;
+  struct lathe_task* tasks;
+  struct lathe_pool* pool;
+};
+
+static _Thread_local char last_error[320];
+
+int lathe_fail(const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(last_error, sizeof last_error, format, arguments);
+  va_end(arguments);
+  return -1;
+}
+
+const char* lathe_last_error(void) { return last_error; }
+
+#if defined(__x86_64__)
+static const char architecture[] = "x86-64";
+
+/* The highest x86-64-vN that processor and operating system are up to. */
+static int level(void) {
+  unsigned a, b, c, d, extended = 0, wide = 0, low, high;
+  const unsigned v2 = bit_SSE3 | bit_SSSE3 | bit_SSE4_1 | bit_SSE4_2 | bit_POPCNT | bit_CMPXCHG16B;
+  const unsigned v3 = bit_OSXSAVE | bit_AVX | bit_FMA | bit_F16C | bit_MOVBE;
+  const unsigned v3_wide = bit_AVX2 | bit_BMI | bit_BMI2;
+  const unsigned v4_wide = bit_AVX512F | bit_AVX512BW | bit_AVX512CD | bit_AVX512DQ | bit_AVX512VL;
+  const unsigned v3_saved = 0x06, v4_saved = 0xe6; /* registers that a switch of threads keeps */
+  unsigned basic = 0;
+  if (__get_cpuid(1, &a, &b, &c, &d)) basic = c;
+  if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) wide = b;
+  if (__get_cpuid(0x80000001, &a, &b, &c, &d)) extended = c;
+  if ((basic & v2) != v2) return 1;
+  if ((basic & v3) != v3 || (wide & v3_wide) != v3_wide || !(extended & bit_LZCNT)) return 2;
+  __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  if ((low & v3_saved) != v3_saved) return 2;
+  return (wide & v4_wide) == v4_wide && (low & v4_saved) == v4_saved ? 4 : 3;
+}
+#elif defined(__aarch64__)
+static const char architecture[] = "aarch64";
+static int level(void) { return 1; }
+#else
+#error "the runtime knows x86-64 and AArch64"
+#endif
+
+static int check_target(const char* target) {
+  static const struct {
+    const char *name, *architecture;
+    int level;
+    const char* needs;
+  } known[] = {
+      {"aarch64", "aarch64", 1, ""},
+      {"x86-64", "x86-64", 1, ""},
+      {"x86-64-v2", "x86-64", 2, "SSE4.2"},
+      {"x86-64-v3", "x86-64", 3, "AVX2, FMA, F16C, BMI2 and LZCNT"},
+      {"x86-64-v4", "x86-64", 4, "AVX-512 F, BW, CD, DQ and VL"},
+  };
+  if (!target || !*target || !strcmp(target, "native")) return 0;
+  for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
+    if (strcmp(target, known[i].name)) continue;
+    if (strcmp(architecture, known[i].architecture))
+      return lathe_fail("compiled for %s, but this is %s", target, architecture);
+    if (level() < known[i].level)
+      return lathe_fail("compiled for %s, but processor or operating system lack some of %s",
+                        target, known[i].needs);
+    return 0;
+  }
+  return lathe_fail("compiled for \"%.64s\", which this runtime does not know", target);
+}
+
+/* Whether all steps and places are within what the network has. */
+static int check_network(const struct lathe_network* network) {
+  if (network->arena_bytes < 0 || network->scratch_bytes < 0 || network->steps < 0 ||
+      network->steps > LATHE_MOST_TASKS || network->places < 0)
+    return lathe_fail("damaged network: sizes out of range");
+  for (int32_t i = 0; i < network->steps; ++i) {
+    const struct lathe_step* step = &network->step[i];
+    if (!step->kernel || step->first < 0 || step->tensors < 0 || step->count < 0 ||
+        step->tensors > network->places - step->first)
+      return lathe_fail("damaged network: step %d", i);
+  }
+  for (int32_t i = 0; i < network->places; ++i) {
+    const struct lathe_place* place = &network->place[i];
+    int32_t among = place->where == LATHE_INPUT    ? network->inputs
+                    : place->where == LATHE_OUTPUT ? network->outputs
+                                                   : INT32_MAX;
+    if (place->where < LATHE_ARENA || place->where > LATHE_OUTPUT || place->offset < 0 ||
+        place->index < 0 || place->index >= among ||
+        (place->where == LATHE_ARENA && place->offset > network->arena_bytes) ||
+        (place->where == LATHE_WEIGHTS && !network->weights))
+      return lathe_fail("damaged network: place %d", i);
+  }
+  return 0;
+}
+
+/* How many processors this process may use. */
+static int processors(void) {
+  unsigned char set[1024] = {0};
+  int count = 0;
+  if (sched_getaffinity(0, sizeof set, set) < 0) return 1;
+  for (size_t i = 0; i < sizeof set; ++i)
+    for (unsigned bits = set[i]; bits; bits &= bits - 1) ++count;
+  return count > 0 ? count : 1;
+}
+
+static int allocate(struct lathe_model* model) {
+  const struct lathe_network* network = model->network;
+  size_t places = (size_t)network->places, steps = (size_t)network->steps;
+  model->tensors = calloc(places + 1, sizeof *model->tensors);
+  model->inputs = calloc(places + 1, sizeof *model->inputs);
+  model->outputs = calloc(places + 1, sizeof *model->outputs);
+  model->tasks = calloc(steps + 1, sizeof *model->tasks);
+  if (!model->tensors || !model->inputs || !model->outputs || !model->tasks)
+    return lathe_fail("no memory for %d steps", network->steps);
+  if (network->arena_bytes == 0) return 0;
+  size_t arena = ((size_t)network->arena_bytes + 63) / 64 * 64;
+  model->arena = aligned_alloc(64, arena);
+  if (!model->arena)
+    return lathe_fail("no memory for an arena of %lld bytes", (long long)network->arena_bytes);
+  memset(model->arena, 0, arena);
+  return 0;
+}
+
+/* Sets the addresses that stay, notes the others, and deals out the iterations of each step. */
+static void resolve(struct lathe_model* model) {
+  const struct lathe_network* network = model->network;
+  for (int32_t i = 0; i < network->places; ++i) {
+    const struct lathe_place* place = &network->place[i];
+    struct patch patch = {&model->tensors[i], place->index, place->offset};
+    if (place->where == LATHE_INPUT)
+      model->inputs[model->input_patches++] = patch;
+    else if (place->where == LATHE_OUTPUT)
+      model->outputs[model->output_patches++] = patch;
+    else if (place->where == LATHE_WEIGHTS)
+      model->tensors[i] = (char*)network->weights + place->offset;
+    else
+      model->tensors[i] = model->arena ? model->arena + place->offset : NULL;
+  }
+  for (int32_t i = 0; i < network->steps; ++i) {
+    const struct lathe_step* step = &network->step[i];
+    model->tasks[i].kernel = step->kernel;
+    model->tasks[i].tensors = model->tensors + step->first;
+    lathe_task_split(&model->tasks[i], step->count, model->threads);
+  }
+}
+
+struct lathe_model* lathe_model_create(const struct lathe_network* network, int threads) {
+  if (!network) {
+    lathe_fail("no network");
+    return NULL;
+  }
+  if (network->version != LATHE_RUNTIME_VERSION) {
+    lathe_fail("the network is of version %d, the runtime of version %d", network->version,
+               LATHE_RUNTIME_VERSION);
+    return NULL;
+  }
+  if (check_target(network->target) || check_network(network)) return NULL;
+  int available = processors();
+  if (threads == 0) threads = available < LATHE_MOST_THREADS ? available : LATHE_MOST_THREADS;
+  if (threads < 0 || threads > LATHE_MOST_THREADS) {
+    lathe_fail("%d threads: must be 0 to %d", threads, LATHE_MOST_THREADS);
+    return NULL;
+  }
+  struct lathe_model* model = calloc(1, sizeof *model);
+  if (!model) {
+    lathe_fail("no memory for a model");
+    return NULL;
+  }
+  model->network = network;
+  model->threads = threads;
+  sem_init(&model->turn, 0, 1);
+  if (allocate(model) == 0) {
+    resolve(model);
+    model->pool =
+        lathe_pool_create(threads, available, model->tasks, network->steps, network->scratch_bytes);
+  }
+  if (model->pool) return model;
+  lathe_model_destroy(model);
+  return NULL;
+}
+
+void lathe_model_destroy(struct lathe_model* model) {
+  if (!model) return;
+  if (model->pool) lathe_pool_destroy(model->pool);
+  sem_destroy(&model->turn);
+  free(model->arena);
+  free(model->tensors);
+  free(model->inputs);
+  free(model->outputs);
+  free(model->tasks);
+  free(model);
+}
+
+/* Whether there is an address for each; an empty tensor needs none. */
+static int check_addresses(const char* kind, const struct lathe_face* faces, int32_t count,
+                           const void* const* addresses) {
+  if (!addresses && count > 0) return lathe_fail("no %ss given", kind);
+  for (int32_t i = 0; i < count; ++i)
+    if (!addresses[i] && faces[i].bytes > 0)
+      return lathe_fail("%s %d, \"%s\", is null", kind, i, faces[i].name ? faces[i].name : "");
+  return 0;
+}
+
+static void take_turn(struct lathe_model* model) {
+  while (sem_wait(&model->turn)) {
+  } /* a signal came */
+}
+
+int lathe_model_run(struct lathe_model* model, const void* const* inputs, void* const* outputs) {
+  if (!model) return lathe_fail("no model");
+  const struct lathe_network* network = model->network;
+  if (check_addresses("input", network->input, network->inputs, inputs) ||
+      check_addresses("output", network->output, network->outputs, (const void* const*)outputs))
+    return -1;
+  take_turn(model);
+  for (int32_t i = 0; i < model->input_patches; ++i) {
+    const struct patch* patch = &model->inputs[i];
+    *patch->slot = (char*)inputs[patch->index] + patch->offset;
+  }
+  for (int32_t i = 0; i < model->output_patches; ++i) {
+    const struct patch* patch = &model->outputs[i];
+    *patch->slot = (char*)outputs[patch->index] + patch->offset;
+  }
+  model->ready = 1;
+  lathe_pool_begin(model->pool);
+  for (int32_t i = 0; i < network->steps; ++i) lathe_pool_do(model->pool, i);
+  lathe_pool_end(model->pool);
+  sem_post(&model->turn);
+  return 0;
+}
+
+int lathe_model_run_step(struct lathe_model* model, int32_t step) {
+  if (!model) return lathe_fail("no model");
+  if (step < 0 || step >= model->network->steps)
+    return lathe_fail("step %d: the network has %d", step, model->network->steps);
+  take_turn(model);
+  int able = model->ready || model->input_patches + model->output_patches == 0;
+  if (able) {
+    lathe_pool_begin(model->pool);
+    lathe_pool_do(model->pool, step);
+    lathe_pool_end(model->pool);
+  }
+  sem_post(&model->turn);
+  return able ? 0 : lathe_fail("step %d: no run has set the inputs and outputs yet", step);
+}
+
+int lathe_model_threads(const struct lathe_model* model) { return model->threads; }

@@ -1,0 +1,141 @@
+// schedule_roles.cpp: roles of loops, and writing recipes. Interface: schedule_roles.h.
+#include "schedules/schedule_roles.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "poly/relation.h"
+
+namespace lathe::schedules {
+namespace {
+
+/// Takes apart how an access moves with each loop.
+std::vector<Motion> motions(const Access& access, const Order& order, const Layout& layout) {
+  std::vector<poly::Interval> ranges;
+  for (const Loop& loop : order.loops) ranges.push_back({0, loop.extent - 1});
+  poly::Affine offset = offset_of(access.at.pullback(order.instance), layout, ranges);
+  std::vector<Motion> result(order.loops.size());
+  for (size_t i = 0; i < result.size(); ++i) {
+    result[i].step = offset.coefficients[i];
+    result[i].moves = offset.coefficients[i] != 0;
+    for (const auto& floor : offset.floors) {
+      if (!poly::involved(floor.of)[i]) continue;
+      result[i].moves = true;
+      long c = std::max(1L, std::abs(floor.of.coefficients[i]));
+      long even = floor.of.divisor % c == 0 ? floor.of.divisor / c : 1;
+      result[i].evenly = result[i].evenly == 0 ? even : std::min(result[i].evenly, even);
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+const LoopRole* Roles::find(const std::string& name) const {
+  for (const LoopRole& loop : loops) {
+    if (loop.name == name) return &loop;
+  }
+  return nullptr;
+}
+
+Roles roles_of(const Situation& situation, size_t statement) {
+  const Statement& s = situation.nest.statements()[statement];
+  const Order& order = situation.nest.order[statement];
+  Roles roles{statement, {}};
+  for (const Loop& loop : order.loops) roles.loops.push_back({loop.name, loop.extent, {}, {}});
+  std::vector<Motion> write = motions(s.write, order, situation.layouts[s.write.tensor]);
+  for (size_t i = 0; i < roles.loops.size(); ++i) roles.loops[i].write = write[i];
+  for (const Access& access : s.reads) {
+    std::vector<Motion> read = motions(access, order, situation.layouts[access.tensor]);
+    for (size_t i = 0; i < roles.loops.size(); ++i) roles.loops[i].reads.push_back(read[i]);
+  }
+  return roles;
+}
+
+size_t main_statement(const Nest& nest) {
+  auto work = [&](size_t i) {
+    double instances = 1;
+    for (const Loop& loop : nest.order[i].loops) instances *= static_cast<double>(loop.extent);
+    return std::pair(instances, nest.statements()[i].update != Update::assign);
+  };
+  size_t best = 0;
+  for (size_t i = 1; i < nest.statements().size(); ++i) {
+    if (work(i) > work(best)) best = i;
+  }
+  return best;
+}
+
+void RecipeWriter::step(const std::string& name, std::vector<Arg> args) {
+  Step step{name, std::move(args)};
+  nest_ = apply(nest_, step).nest;
+  recipe_.push_back(std::move(step));
+}
+
+std::pair<std::string, std::string> RecipeWriter::split(const std::string& loop, long factor) {
+  // Every statement that has the loop must be able to split it.
+  for (const Order& order : nest_.order) {
+    auto at = find_loop(order, loop);
+    if (at && order.loops[*at].extent <= factor) return {"", loop};
+  }
+  step("split", {loop, factor});
+  return {loop + ".o", loop + ".i"};
+}
+
+bool RecipeWriter::has(const std::string& loop) const {
+  return std::any_of(nest_.order.begin(), nest_.order.end(),
+                     [&](const Order& order) { return find_loop(order, loop).has_value(); });
+}
+
+void RecipeWriter::reorder(const std::vector<std::string>& loops) {
+  std::vector<Arg> args;
+  for (const std::string& loop : loops) {
+    if (!loop.empty() && has(loop)) args.emplace_back(loop);
+  }
+  if (args.size() > 1) step("reorder", std::move(args));
+}
+
+void RecipeWriter::merge(const std::vector<std::string>& loops) {
+  for (const std::string& loop : loops) {
+    if (loop.empty()) continue;
+    size_t users = 0;
+    std::optional<size_t> depth;
+    bool alike = true;
+    for (const Order& order : nest_.order) {
+      auto at = find_loop(order, loop);
+      if (!at) continue;
+      ++users;
+      alike = alike && (!depth || *depth == *at);
+      depth = at;
+    }
+    if (users > 1 && alike) step("merge", {loop});
+  }
+}
+
+TileSize choose_tile(const Target& target, long positions, long most_vectors) {
+  TileSize best{1, 1};
+  double least = 1e300;
+  for (long v = 1; v <= most_vectors; ++v) {
+    for (long t = 1; t <= std::min(positions, 28L); ++t) {
+      long factors = target.lane_products ? t : 1;
+      if (t * v + v + factors > target.registers) continue;
+      auto cycles = [&](long n) {
+        double products = static_cast<double>(n * v) / 2;
+        double broadcast = target.lane_products ? 0.25 : 1;
+        double loads = (static_cast<double>(v) + static_cast<double>(n) * broadcast) / 2;
+        // Four cycles pass until a sum can be added to again.
+        return std::max({products, loads, 4.0}) + 0.25;
+      };
+      double all = static_cast<double>(positions / t) * cycles(t);
+      if (positions % t != 0) all += cycles(positions % t);
+      all /= static_cast<double>(v);
+      if (all < least * 0.999) {
+        least = all;
+        best = {t, v};
+      }
+    }
+  }
+  return best;
+}
+
+}  // namespace lathe::schedules

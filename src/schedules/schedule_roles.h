@@ -1,0 +1,72 @@
+// What the templates share: the roles that loops play in a statement, and writing recipes.
+#pragma once
+
+#include "schedules/schedule.h"
+#include "transforms/transform.h"
+
+namespace lathe::schedules {
+
+/// What one loop does to one access: by how many elements an iteration moves it; how many
+/// iterations do so evenly (the block of a layout).
+struct Motion {
+  bool moves = false;
+  long step = 0;
+  long evenly = 0;  ///< 0: all
+};
+
+struct LoopRole {
+  std::string name;
+  long extent;
+  Motion write;
+  std::vector<Motion> reads;
+};
+
+/// The statement that does most of the work, and its loops.
+struct Roles {
+  size_t statement;
+  std::vector<LoopRole> loops;
+
+  const LoopRole* find(const std::string& name) const;
+};
+
+/// Returns the roles of the loops of one statement.
+Roles roles_of(const Situation& situation, size_t statement);
+
+/// Returns the statement with most instances; of several, the one that accumulates.
+size_t main_statement(const Nest& nest);
+
+/// Writes a recipe, applying each step at once so that the next can be chosen by what is there.
+class RecipeWriter {
+ public:
+  explicit RecipeWriter(const Nest& nest) : nest_(nest) {}
+
+  const Nest& nest() const { return nest_; }
+  const Recipe& recipe() const { return recipe_; }
+
+  void step(const std::string& name, std::vector<Arg> args);
+  /// Splits a loop unless it has no more iterations than "factor". Returns the names of the outer
+  /// loop ("" if it was not split) and of the inner one.
+  std::pair<std::string, std::string> split(const std::string& loop, long factor);
+  /// Puts the loops of all statements into this order.
+  void reorder(const std::vector<std::string>& loops);
+  /// Merges each of these loops, outermost first, as far as several statements have them alike.
+  void merge(const std::vector<std::string>& loops);
+  /// Has some statement a loop of this name?
+  bool has(const std::string& loop) const;
+
+ private:
+  Nest nest_;
+  Recipe recipe_;
+};
+
+/// How many positions and vectors a register tile has.
+struct TileSize {
+  long positions, vectors;
+};
+
+/// Chooses the tile of a product: "positions" in all, and at most "vectors" vectors side by side.
+/// All accumulators, one vector for each column and the factors of a position must fit the
+/// registers.
+TileSize choose_tile(const Target& target, long positions, long most_vectors);
+
+}  // namespace lathe::schedules

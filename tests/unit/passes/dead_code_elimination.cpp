@@ -1,0 +1,43 @@
+// Nodes and values that no output needs go away; inputs stay. And how passes are found.
+#include "base/error.h"
+#include "support/run_graph.h"
+
+namespace lathe::test {
+namespace {
+
+TEST(DeadCodeElimination, KeepsWhatOutputsNeed) {
+  Graph after = after_pass("dead_code_elimination",
+                           "graph g\n"
+                           "input x: f32[2]\n"
+                           "input unused: f32[3]\n"
+                           "weight w: f32[2] = ones\n"
+                           "a = neg(x): f32[2]\n"
+                           "b = add(a, w): f32[2]\n"
+                           "y = relu(x): f32[2]\n"
+                           "output y\n");
+  EXPECT_EQ(print(after),
+            "graph g\n"
+            "input x: f32[2]\n"
+            "input unused: f32[3]\n"
+            "y = relu(x): f32[2]\n"
+            "output y\n");
+}
+
+TEST(FindPass, SaysWhichPassesThereAre) {
+  EXPECT_EQ(find_pass("fuse_ops").name, "fuse_ops");
+  try {
+    find_pass("fuse");
+    FAIL() << "found a pass that does not exist";
+  } catch (const UserError& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "no pass 'fuse'; passes here: dead_code_elimination eliminate_common_subexpr "
+              "fold_constant fuse_ops simplify_inference");
+  }
+}
+
+TEST(FindPass, EveryPassHasASummary) {
+  for (const Pass& pass : passes::all()) EXPECT_FALSE(pass.summary.empty()) << pass.name;
+}
+
+}  // namespace
+}  // namespace lathe::test
