@@ -390,6 +390,11 @@ class Emitter {
     return llvm::Align(static_cast<uint64_t>(bytes_of(tensor)));
   }
 
+  /// Does LLVM move so many elements as one vector? Not three bytes, say: those it gets wrong.
+  bool moves_at_once(size_t tensor, long count) const {
+    return bytes_of(tensor) >= 4 || (count & (count - 1)) == 0;
+  }
+
   Value* load(const Instruction& i) {
     long count = lanes(i.to);
     Element element = code_.tensors[i.tensor].element;
@@ -398,7 +403,7 @@ class Emitter {
       return math_.loaded(builder_.CreateAlignedLoad(type, address(i), alignment(i.tensor)), element);
     }
     auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(count));
-    if (i.stride == 1) {
+    if (i.stride == 1 && moves_at_once(i.tensor, count)) {
       return math_.loaded(builder_.CreateAlignedLoad(vector, address(i), alignment(i.tensor)), element);
     }
     Value* all = llvm::PoisonValue::get(vector);
@@ -413,7 +418,7 @@ class Emitter {
     long count = i.lane;
     Element element = code_.tensors[i.tensor].element;
     Value* value = math_.stored(widened(i.args[0], count), element);
-    if (count == 1 || i.stride == 1) {
+    if (count == 1 || (i.stride == 1 && moves_at_once(i.tensor, count))) {
       builder_.CreateAlignedStore(value, address(i), alignment(i.tensor));
       return;
     }

@@ -1,6 +1,8 @@
-// emit.cpp: "lathe emit NEST RECIPE --at STAGE": what the compiler makes of a nest, at any stage.
+// emit.cpp: "lathe emit NEST RECIPE --at STAGE": what the compiler makes of a nest, or of a layer of
+// a network, at any stage.
 #include "cli/verb_nest.h"
-#include "codegen/loops.h"
+#include "cli/verb_network.h"
+#include "compile/compile.h"
 #include "nest/text.h"
 
 namespace lathe::cli {
@@ -9,9 +11,47 @@ namespace {
 struct Options {
   NestArguments arguments;
   std::string at = "loops";
+  std::string target = "native";
 };
 
-int run(const Options& options) {
+/// NETWORK:LAYER, if the text before the first colon names a network.
+std::optional<std::pair<std::string, std::string>> layer_of(const std::string& text) {
+  size_t colon = text.rfind(':');
+  if (colon == std::string::npos || text.find('(') != std::string::npos) return std::nullopt;
+  return std::pair(text.substr(0, colon), text.substr(colon + 1));
+}
+
+std::string print_kernels(const std::vector<NamedCode>& kernels, const Options& options) {
+  if (options.at == "code") {
+    std::string text;
+    for (const NamedCode& kernel : kernels) text += kernel.symbol + ":\n" + print(kernel.code);
+    return text;
+  }
+  LlvmCompiler compiler(target_named(options.target));
+  return options.at == "llvm" ? compiler.ir(kernels) : compiler.assembly(kernels);
+}
+
+int show_layer(const Options& options, const std::string& network, const std::string& layer) {
+  if (!options.arguments.recipe.empty()) {
+    fail("a layer of a network is compiled as its template says; give a recipe for a nest only");
+  }
+  NetworkArguments arguments;
+  arguments.network = network;
+  Graph graph = initialised(load_network(arguments), 0);
+  NodeListing listing = list_node(graph, layer, target_named(options.target));
+  if (options.at == "nest") {
+    fmt::print("{}", listing.nest);
+  } else if (options.at == "recipe") {
+    fmt::print("{}\n", listing.recipe);
+  } else if (options.at == "loops") {
+    fmt::print("{}", listing.loops);
+  } else {
+    fmt::print("{}", print_kernels(listing.kernels, options));
+  }
+  return 0;
+}
+
+int show_nest(const Options& options) {
   Context context;
   Nest nest = load_nest(context, options.arguments.nest);
   for (const Judged& judged : try_recipe(nest, load_recipe(options.arguments.recipe))) {
@@ -21,21 +61,43 @@ int run(const Options& options) {
     }
     nest = judged.nest;
   }
-  fmt::print("{}", options.at == "nest" ? print(nest) : print(scan(nest)));
+  if (options.at == "nest") {
+    fmt::print("{}", print(nest));
+    return 0;
+  }
+  LoopTree tree = scan(with_starts(nest));
+  if (options.at == "loops") {
+    fmt::print("{}", print(tree));
+    return 0;
+  }
+  std::vector<NamedCode> kernels;
+  for (Code& code : lower(tree, target_named(options.target))) {
+    kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
+  }
+  fmt::print("{}", print_kernels(kernels, options));
   return 0;
+}
+
+int run(const Options& options) {
+  auto layer = layer_of(options.arguments.nest);
+  return layer ? show_layer(options, layer->first, layer->second) : show_nest(options);
 }
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_nest_arguments(app, options->arguments);
   app.add_option("--at", options->at, "the stage to print")
-      ->check(CLI::IsMember({"nest", "loops"}))
+      ->check(CLI::IsMember({"nest", "recipe", "loops", "code", "llvm", "asm"}))
+      ->capture_default_str();
+  app.add_option("--target", options->target, "of code, llvm and asm: native, aarch64, x86-64-v3, ...")
       ->capture_default_str();
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb emit() { return {"emit", "print a nest after a recipe, at a stage of the compiler", prepare}; }
+Verb emit() {
+  return {"emit", "print a nest, or a layer NETWORK:LAYER, at a stage of the compiler", prepare};
+}
 
 }  // namespace lathe::cli

@@ -56,7 +56,18 @@ struct Tile {
   Affine outer;                // the offset but for the constant
 };
 
-using MemoryKey = std::tuple<size_t, std::vector<long>, long, long, long>;
+/// What is loaded: a tensor, the offset as numbers, the distance and the number of lanes.
+using MemoryKey = std::tuple<size_t, std::vector<long>, long, long>;
+
+void append(const Affine& a, std::vector<long>& numbers) {
+  numbers.insert(numbers.end(), a.coefficients.begin(), a.coefficients.end());
+  numbers.push_back(a.constant);
+  numbers.push_back(a.divisor);
+  for (const auto& floor : a.floors) {
+    numbers.push_back(floor.coefficient);
+    append(floor.of, numbers);
+  }
+}
 
 class Lowering {
  public:
@@ -331,13 +342,13 @@ class Lowering {
     bool first = true;
     for (const Touch& touch : touches) {
       if (touch.tensor != tensor) continue;
-      if (touch.guarded || !touch.offset.is_linear()) return std::nullopt;
-      for (size_t i = depth; i < touch.offset.coefficients.size(); ++i) {
-        if (touch.offset.coefficients[i] != 0) return std::nullopt;
+      if (touch.guarded) return std::nullopt;
+      std::vector<bool> involved = poly::involved(touch.offset);
+      for (size_t i = depth; i < involved.size(); ++i) {
+        if (involved[i]) return std::nullopt;
       }
-      Affine outer = touch.offset;
+      Affine outer = widened(touch.offset);
       outer.constant = 0;
-      outer.coefficients.resize(bound_.size(), 0);
       if (first) tile.outer = outer;
       if (!first && !poly::same(tile.outer, outer)) return std::nullopt;
       first = false;
@@ -356,6 +367,13 @@ class Lowering {
       }
     }
     return tile;
+  }
+
+  /// Returns the same function with a coordinate for every loop there can be.
+  Affine widened(Affine a) const {
+    a.coefficients.resize(bound_.size(), 0);
+    for (auto& floor : a.floors) floor.of = widened(floor.of);
+    return a;
   }
 
   Affine at_constant(const Tile& tile, long constant) const {
@@ -533,17 +551,17 @@ class Lowering {
   }
 
   size_t load(size_t tensor, const Affine& at, long step, long lanes) {
-    MemoryKey key{tensor, at.coefficients, at.constant, step, lanes};
-    if (at.is_linear()) {
-      if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
-    }
+    std::vector<long> numbers;
+    append(at, numbers);
+    MemoryKey key{tensor, std::move(numbers), step, lanes};
+    if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
     Instruction load{Instruction::Kind::load};
     load.tensor = tensor;
     load.offset = at;
     load.stride = step;
     code_.used[tensor] = true;
     size_t value = emit(std::move(load), lanes);
-    if (at.is_linear()) loaded_.emplace(std::move(key), value);
+    loaded_.emplace(std::move(key), value);
     return value;
   }
 

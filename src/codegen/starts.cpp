@@ -14,8 +14,10 @@ long element_count(const Tensor& tensor) {
   return n;
 }
 
-double neutral_of(Update update) {
-  return update == Update::maximum ? -std::numeric_limits<double>::infinity() : 0;
+double neutral_of(Update update, Element element) {
+  if (update != Update::maximum) return 0;
+  return is_integral(element) ? static_cast<double>(lowest_of(element))
+                              : -std::numeric_limits<double>::infinity();
 }
 
 /// Returns the statement that sets every element of a tensor.
@@ -55,7 +57,7 @@ std::optional<Statement> starting(const Nest& nest, const Statement& writer) {
   std::vector<isl::aff> all(writer.dims.size(), poly::constant(space, 0));
   for (size_t k = 0; k < used.size(); ++k) all[used[k]] = poly::coordinate(space, k);
   s.write = {writer.write.tensor, writer.write.at.pullback(poly::tuple(space, all))};
-  s.value = number(neutral_of(writer.update));
+  s.value = number(neutral_of(writer.update, nest.tensors()[writer.write.tensor].element));
   s.origin = {s.name, poly::identity(space)};
   return s;
 }
@@ -71,7 +73,8 @@ std::optional<Statement> start_of(const Nest& nest, size_t tensor) {
   if (first.update != Update::assign) {
     std::optional<Statement> own;
     if (writers.size() == 1) own = starting(nest, first);
-    return own ? own : filling(nest, tensor, neutral_of(first.update));
+    double neutral = neutral_of(first.update, nest.tensors()[tensor].element);
+    return own ? own : filling(nest, tensor, neutral);
   }
   const Tensor& t = nest.tensors()[tensor];
   if (t.role == Role::local) return std::nullopt;

@@ -57,6 +57,7 @@ struct Unit {
   Call call;
   std::vector<Layout> inputs, outputs;  // origins taken out
   std::vector<std::vector<Pad>> borders;  // of the inputs
+  std::vector<bool> constant;             // which inputs are known beforehand
   bool border_only = false;  // it sets the border of a value: outputs[0]
   Type border_type;
   std::vector<Pad> border;
@@ -126,22 +127,8 @@ class Workshop {
   const CompileOptions& options_;
 
   std::shared_ptr<const Made> make_one(isl::ctx ctx, LlvmCompiler& compiler, const Unit& unit) {
-    Nest nest = nest_for(ctx, unit);
-    std::vector<Layout> layouts(nest.tensors().size());
-    size_t in = 0, out = 0;
-    for (size_t t = 0; t < layouts.size(); ++t) {
-      const Tensor& tensor = nest.tensors()[t];
-      if (tensor.role == Role::local) continue;
-      bool output = tensor.role == Role::output;
-      layouts[t] = output ? unit.outputs.at(out++) : unit.inputs.at(in++);
-      if (layouts[t].axes.size() != tensor.shape.size()) {
-        layouts[t] = row_major_layout(tensor.shape);
-      }
-    }
-    auto made = std::make_shared<Made>();
-    made->flops = 2 * static_cast<double>(cost(nest).macs);
-    made->code = lower_node(nest, layouts, options_.target);
-    std::string text = llvm_version() + " " + options_.target.name + " " +
+    auto made = std::make_shared<Made>(lowered(ctx, unit, Listing::none));
+    std::string text = llvm_version() + " " + program_version() + options_.target.name + " " +
                        options_.target.features + (options_.effort == Effort::quick ? " q" : " t");
     for (const Code& code : made->code.kernels) text += signature(code);
     std::string name = fingerprint(text);
@@ -157,6 +144,28 @@ class Workshop {
     return made;
   }
 
+ public:
+  /// Returns the code of a unit, without an object.
+  Made lowered(isl::ctx ctx, const Unit& unit, Listing listing) const {
+    Nest nest = nest_for(ctx, unit);
+    std::vector<Layout> layouts(nest.tensors().size());
+    size_t in = 0, out = 0;
+    for (size_t t = 0; t < layouts.size(); ++t) {
+      const Tensor& tensor = nest.tensors()[t];
+      if (tensor.role == Role::local) continue;
+      bool output = tensor.role == Role::output;
+      layouts[t] = output ? unit.outputs.at(out++) : unit.inputs.at(in++);
+      if (layouts[t].axes.size() != tensor.shape.size()) {
+        layouts[t] = row_major_layout(tensor.shape);
+      }
+    }
+    Made made;
+    made.flops = 2 * static_cast<double>(cost(nest).macs);
+    made.code = lower_node(nest, layouts, options_.target, listing);
+    return made;
+  }
+
+ private:
   /// Returns the text that decides what a kernel's object is.
   static std::string signature(const Code& code) {
     std::string text = fmt::format("{}\n{}", static_cast<int>(code.number), print(code));
@@ -165,6 +174,18 @@ class Workshop {
                           static_cast<bool>(code.used[t]));
     }
     return text;
+  }
+
+  /// Says of each operand whether it is known beforehand: then it is a weight, and can be packed.
+  static Nest with_roles(const Nest& nest, const std::vector<bool>& constant) {
+    std::vector<Tensor> tensors = nest.tensors();
+    size_t in = 0;
+    for (Tensor& tensor : tensors) {
+      if (tensor.role != Role::input && tensor.role != Role::weight) continue;
+      tensor.role = constant.at(in++) ? Role::weight : Role::input;
+    }
+    auto meaning = std::make_shared<Meaning>(std::move(tensors), nest.statements(), nest.order);
+    return {nest.name, std::move(meaning), nest.order};
   }
 
   static Nest nest_for(isl::ctx ctx, const Unit& unit) {
@@ -182,7 +203,7 @@ class Workshop {
                                 [](const Pad& p) { return p.before > 0 || p.after > 0; });
       if (padded && border.empty()) nest = without_padding(nest, t);
     }
-    return nest;
+    return with_roles(nest, unit.constant);
   }
 };
 
@@ -202,6 +223,18 @@ class Assembly {
   Assembly(const Graph& graph, const CompileOptions& options) : graph_(graph), options_(options) {
     result_.name = graph.name;
     result_.target = options.target;
+  }
+
+  NodeListing list(size_t n) {
+    collect_units();
+    Context context;
+    if (units_of_[n].empty()) return {"", "", "", "in place: nothing is done\n", {}};
+    Made made = Workshop(options_).lowered(context, units_[units_of_[n].back()], Listing::text);
+    NodeListing listing{made.code.schedule, made.code.recipe, made.code.nest, made.code.loops, {}};
+    for (const Code& code : made.code.kernels) {
+      listing.kernels.push_back({fmt::format("kernel_{}", listing.kernels.size()), code});
+    }
+    return listing;
   }
 
   Compiled run() {
@@ -258,7 +291,7 @@ class Assembly {
           if (tensor.role == Role::input || tensor.role == Role::weight) at->second.push_back(tensor);
         }
       }
-      Unit unit{print(call), call, {}, {}, {}, false, {}, {}, 0};
+      Unit unit{print(call), call, {}, {}, {}, {}, false, {}, {}, 0};
       size_t next = 0;
       for (ValueId id : node.inputs) {
         if (!is_there(id)) continue;
@@ -285,7 +318,9 @@ class Assembly {
     bool stored = is_stored(graph_.values[id].storage, tensor);
     unit.borders.push_back(stored ? graph_.values[id].storage.border : std::vector<Pad>());
     layout.origin = 0;
-    unit.key += fmt::format(" ({}{})", print_layout(layout), stored ? " stored" : "");
+    unit.constant.push_back(has_data(graph_.values[id]));
+    unit.key += fmt::format(" ({}{}{})", print_layout(layout), stored ? " stored" : "",
+                            unit.constant.back() ? " known" : "");
     unit.inputs.push_back(layout);
   }
 
@@ -293,7 +328,7 @@ class Assembly {
     const Value& value = graph_.values[id];
     Layout layout = layout_of(graph_, id);
     layout.origin = 0;
-    Unit unit{"border", call_of(graph_, graph_.nodes[n]), {}, {layout}, {}, true, value.type,
+    Unit unit{"border", call_of(graph_, graph_.nodes[n]), {}, {layout}, {}, {}, true, value.type,
               value.storage.border, value.storage.padding};
     unit.key += " " + print_type(value.type) + print_layout(layout);
     for (const Pad& pad : unit.border) unit.key += fmt::format(" {},{}", pad.before, pad.after);
@@ -522,6 +557,19 @@ Graph prepared(const Graph& graph) {
 bool is_compilable(const Graph& graph) {
   return std::all_of(graph.nodes.begin(), graph.nodes.end(),
                      [&](const Node& node) { return has_nest(call_of(graph, node)); });
+}
+
+NodeListing list_node(const Graph& graph, const std::string& node, const Target& target) {
+  Graph ready = prepared(graph);
+  auto found = find_node(ready, node);
+  if (!found) {
+    std::string known;
+    for (const Node& n : ready.nodes) known += " " + n.name;
+    fail("'{}' has no layer '{}' when it is compiled; there are:{}", graph.name, node, known);
+  }
+  CompileOptions options;
+  options.target = target;
+  return Assembly(ready, options).list(*found);
 }
 
 Compiled compile(const Graph& graph, const CompileOptions& options) {

@@ -67,6 +67,15 @@ bool is_compilable(const Graph& graph);
 /// Compiles a graph. Every weight must have data.
 Compiled compile(const Graph& graph, const CompileOptions& options = {});
 
+/// What the compiler makes of one node, as it is compiled with its neighbours.
+struct NodeListing {
+  std::string schedule, recipe, nest, loops;
+  std::vector<NamedCode> kernels;
+};
+
+/// Compiles one node of a graph; fails with the names there are if there is no such node.
+NodeListing list_node(const Graph& graph, const std::string& node, const Target& target);
+
 /// A compiled network in this process.
 class Runner {
  public:

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "nest/text.h"
 #include "schedules/schedule.h"
 
 namespace lathe {
@@ -79,14 +80,15 @@ void collect_statements(const std::vector<LoopNode>& nodes, std::vector<size_t>&
 
 }  // namespace
 
-NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target& target) {
+NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target& target,
+                    Listing listing) {
   Nest nest = with_starts(given);
   choose_local_layouts(nest, layouts);
   Scheduled scheduled = schedule({nest, layouts, target});
   nest = scheduled.nest;
   choose_local_layouts(nest, layouts);  // of what packing added
   LoopTree tree = scan(nest, layouts);
-  NodeCode result{scheduled.name, print(scheduled.recipe), nest.tensors(), layouts, {}, {}};
+  NodeCode result{scheduled.name, print(scheduled.recipe), nest.tensors(), layouts, {}, {}, "", ""};
   std::vector<std::vector<LoopNode>> places;
   for (auto& place : tree.places) {
     std::vector<size_t> statements;
@@ -99,6 +101,10 @@ NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target
   }
   tree.places = std::move(places);
   tree.nest = with_prepared(nest, result.preparations);
+  if (listing == Listing::text) {
+    result.nest = print(nest);
+    result.loops = print(tree);
+  }
   result.kernels = lower(tree, target);
   return result;
 }

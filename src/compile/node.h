@@ -23,10 +23,15 @@ struct NodeCode {
   std::vector<Layout> layouts;
   std::vector<Preparation> preparations;
   std::vector<Code> kernels;  ///< in sequence
+  std::string nest, loops;    ///< as text, where it was asked for
 };
 
+/// What else is wanted of a nest that is compiled.
+enum class Listing { none, text };
+
 /// Compiles a nest whose tensors have these layouts; those without axes (of locals) are chosen.
-NodeCode lower_node(const Nest& nest, std::vector<Layout> layouts, const Target& target);
+NodeCode lower_node(const Nest& nest, std::vector<Layout> layouts, const Target& target,
+                    Listing listing = Listing::none);
 
 /// Copies the elements of "from" as a preparation says; "bytes" is the size of one.
 void prepare(const Preparation& preparation, const std::byte* from, std::byte* to, long bytes);

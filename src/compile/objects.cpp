@@ -5,6 +5,7 @@
 #include "compile/objects.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -31,6 +32,16 @@ std::filesystem::path folder() {
 
 std::string fingerprint(const std::string& text) {
   return fmt::format("{:016x}{:016x}", hash_bytes(text, 1), hash_bytes(text, 2));
+}
+
+const std::string& program_version() {
+  static const std::string version = [] {
+    struct stat program {};
+    if (stat("/proc/self/exe", &program) != 0) return std::string("unknown");
+    return fmt::format("{}.{}.{}", program.st_size, program.st_mtim.tv_sec,
+                       program.st_mtim.tv_nsec);
+  }();
+  return version;
 }
 
 std::optional<std::string> kept_object(const std::string& name) {

@@ -9,6 +9,9 @@ namespace lathe {
 /// Returns a name for "text": equal texts have equal names, others do not in practice.
 std::string fingerprint(const std::string& text);
 
+/// Returns a text that differs between builds of this program: they may generate other code.
+const std::string& program_version();
+
 /// Returns the object that was kept under this name, if there is one.
 std::optional<std::string> kept_object(const std::string& name);
 

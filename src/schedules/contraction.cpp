@@ -55,7 +55,7 @@ std::optional<Parts> parts_of(const Situation& s, const Roles& roles) {
   }
   for (size_t weight : {0, 1}) {
     if (s.nest.tensors()[main.reads[weight].tensor].role != Role::weight) continue;
-    if (auto parts = parts_with(roles, weight, 1 - weight)) return parts;
+    return parts_with(roles, weight, 1 - weight);
   }
   // Neither factor is a weight that could be packed: the vectors must lie side by side already.
   for (size_t weight : {1, 0}) {
@@ -131,11 +131,9 @@ std::optional<Recipe> recipe(const Situation& s) {
   const LoopRole& v = *roles.find(parts.vector);
   long per_group = v.extent;  // beyond it the data are others
   long block = v.write.evenly == 0 ? std::max(16L, 4 * lanes) : v.write.evenly;
-  if (per_group < block || per_group % block != 0) {
-    bool groups = extent_now(parts.vector) != per_group;
-    if (groups) {
-      while (block > 1 && per_group % block != 0) block /= 2;
-    }
+  if (extent_now(parts.vector) != per_group) {
+    while (per_group % block != 0) --block;
+    if (block == 1) return std::nullopt;
   }
   long positions = parts.positions.empty() ? 1 : extent_now(parts.positions.back());
   long vectors = std::max(1L, block / lanes), side_by_side = 1;
@@ -220,7 +218,7 @@ std::optional<Recipe> recipe(const Situation& s) {
 }  // namespace
 
 Schedule contraction() {
-  return {"contraction", "register tiles of sums of products", recipe};
+  return {"contraction", "register tiles of sums of products", Schedule::For::kind, recipe};
 }
 
 }  // namespace lathe::schedules

@@ -114,6 +114,8 @@ std::optional<Recipe> recipe(const Situation& s) {
 
 }  // namespace
 
-Schedule elements() { return {"elements", "vectors along memory, statement by statement", recipe}; }
+Schedule elements() {
+  return {"elements", "vectors along memory, statement by statement", Schedule::For::any, recipe};
+}
 
 }  // namespace lathe::schedules

@@ -8,13 +8,16 @@
 namespace lathe {
 
 Scheduled schedule(const Situation& situation) {
-  for (const Schedule& candidate : schedules::all()) {
-    auto recipe = candidate.recipe(situation);
-    if (!recipe) continue;
-    Nest nest = situation.nest;
-    for (const Step& step : *recipe) nest = apply(nest, step).nest;
-    if (judge_order(nest).violation) continue;
-    return {candidate.name, *recipe, nest};
+  for (auto scope : {Schedule::For::kind, Schedule::For::any}) {
+    for (const Schedule& candidate : schedules::all()) {
+      if (candidate.scope != scope) continue;
+      auto recipe = candidate.recipe(situation);
+      if (!recipe) continue;
+      Nest nest = situation.nest;
+      for (const Step& step : *recipe) nest = apply(nest, step).nest;
+      if (judge_order(nest).violation) continue;
+      return {candidate.name, *recipe, nest};
+    }
   }
   return {"", {}, situation.nest};
 }

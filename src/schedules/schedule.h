@@ -25,8 +25,11 @@ struct Situation {
 };
 
 struct Schedule {
+  /// For nests of one kind, or for any: these are tried last.
+  enum class For { kind, any };
   std::string name;
   std::string summary;  ///< one line
+  For scope;
   /// Returns the recipe; nothing if the template is not for this nest.
   std::optional<Recipe> (*recipe)(const Situation& situation);
 };

@@ -97,18 +97,11 @@ void RecipeWriter::reorder(const std::vector<std::string>& loops) {
 
 void RecipeWriter::merge(const std::vector<std::string>& loops) {
   for (const std::string& loop : loops) {
-    if (loop.empty()) continue;
-    size_t users = 0;
-    std::optional<size_t> depth;
-    bool alike = true;
-    for (const Order& order : nest_.order) {
-      auto at = find_loop(order, loop);
-      if (!at) continue;
-      ++users;
-      alike = alike && (!depth || *depth == *at);
-      depth = at;
+    Step wanted{"merge", {loop}};
+    std::vector<Step> possible = find_transform("merge").candidates(nest_);
+    if (std::find(possible.begin(), possible.end(), wanted) != possible.end()) {
+      step("merge", {loop});
     }
-    if (users > 1 && alike) step("merge", {loop});
   }
 }
 
@@ -118,7 +111,7 @@ TileSize choose_tile(const Target& target, long positions, long most_vectors) {
   for (long v = 1; v <= most_vectors; ++v) {
     for (long t = 1; t <= std::min(positions, 28L); ++t) {
       long factors = target.lane_products ? t : 1;
-      if (t * v + v + factors > target.registers) continue;
+      if (t * v + v + factors > target.registers - 3) continue;
       auto cycles = [&](long n) {
         double products = static_cast<double>(n * v) / 2;
         double broadcast = target.lane_products ? 0.25 : 1;

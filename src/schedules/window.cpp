@@ -45,7 +45,8 @@ std::optional<Recipe> recipe(const Situation& s) {
   // Other statements may count the same channels under another name.
   std::string other;
   for (const Order& order : s.nest.order) {
-    if (!find_loop(order, vector) && find_loop(order, "co")) other = "co";
+    bool apart = vector == "g" && !find_loop(order, vector) && find_loop(order, "co");
+    if (apart) other = "co";
   }
   if (!other.empty()) writer.step("merge", {vector, other});
 
@@ -92,6 +93,8 @@ std::optional<Recipe> recipe(const Situation& s) {
 
 }  // namespace
 
-Schedule window() { return {"window", "windows that slide over each channel alone", recipe}; }
+Schedule window() {
+  return {"window", "windows that slide over each channel alone", Schedule::For::kind, recipe};
+}
 
 }  // namespace lathe::schedules

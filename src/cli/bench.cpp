@@ -1,0 +1,243 @@
+// bench.cpp: "lathe bench NETWORK": how fast a network runs here, as a whole and layer by layer.
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "cli/verb_nest.h"
+#include "cli/verb_network.h"
+#include "compile/compile.h"
+#include "compile/machine.h"
+
+namespace lathe::cli {
+namespace {
+
+struct Options {
+  NetworkArguments network;
+  int threads = 1;
+  double seconds = 2;
+  bool layers = false, machine = false, json = false, thorough = false;
+};
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+double quantile(std::vector<double> times, double q) {
+  std::sort(times.begin(), times.end());
+  auto at = static_cast<size_t>(std::ceil(q * static_cast<double>(times.size())));
+  return times[std::min(times.size() - 1, at > 0 ? at - 1 : 0)];
+}
+
+/// Keeps the process on so many processors, the first that it may use.
+void pin(int threads) {
+  cpu_set_t all, some;
+  if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+  CPU_ZERO(&some);
+  int found = 0;
+  for (size_t cpu = 0; cpu < CPU_SETSIZE && found < threads; ++cpu) {
+    if (!CPU_ISSET(cpu, &all)) continue;
+    CPU_SET(cpu, &some);
+    ++found;
+  }
+  sched_setaffinity(0, sizeof some, &some);
+}
+
+std::string print_rate(double bytes) { return fmt::format("{:.1f} GB/s", bytes / 1e9); }
+
+std::string print_size(long bytes) {
+  return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
+}
+
+int show_machine(const Options& options) {
+  pin(1);
+  Target target = native_target();
+  Machine machine = measure_machine();
+  if (options.json) {
+    nlohmann::json json{{"target", target.name}, {"peak_gflops", machine.peak / 1e9}};
+    for (const Bandwidth& b : machine.bandwidths) {
+      json["bandwidths"].push_back({{"level", b.level}, {"bytes", b.bytes}, {"gb_s", b.rate / 1e9}});
+    }
+    fmt::print("{}\n", json.dump());
+    return 0;
+  }
+  fmt::print("target      {}, vectors of {} bytes\n", target.name, target.vector_bytes);
+  fmt::print("peak        {:.1f} GFLOP/s, f32, one core\n", machine.peak / 1e9);
+  for (const Bandwidth& b : machine.bandwidths) {
+    fmt::print("{:<11} {:>10}  read again and again: {}\n", b.level, print_size(b.bytes),
+               print_rate(b.rate));
+  }
+  return 0;
+}
+
+/// The inputs of a network, drawn at random, and room for its outputs.
+struct Buffers {
+  std::vector<Array> inputs;
+  std::vector<std::vector<std::byte>> outputs;
+  std::vector<const void*> from;
+  std::vector<void*> to;
+
+  explicit Buffers(const Compiled& compiled) {
+    for (const CompiledFace& face : compiled.inputs) {
+      Random random(1, face.name);
+      std::vector<double> values(static_cast<size_t>(count_of(face.type.shape)));
+      for (double& x : values) {
+        x = is_float(face.type.element) ? random.normal() : static_cast<double>(random.below(2));
+      }
+      inputs.push_back(Array::of_reals(face.type.element, face.type.shape, values));
+    }
+    for (const Array& input : inputs) from.push_back(input.bytes().data());
+    for (const CompiledFace& face : compiled.outputs) {
+      long bytes = count_of(face.type.shape) * size_of(face.type.element);
+      outputs.emplace_back(static_cast<size_t>(std::max(1L, bytes)));
+      to.push_back(outputs.back().data());
+    }
+  }
+};
+
+/// Runs "work" for so long, at least five times, and returns the time of each run.
+template <class Work>
+std::vector<double> measure(double seconds, Work work) {
+  work();
+  std::vector<double> times;
+  for (auto begin = Clock::now(); times.size() < 5 || seconds_since(begin) < seconds;) {
+    auto start = Clock::now();
+    work();
+    times.push_back(seconds_since(start));
+  }
+  return times;
+}
+
+struct LayerTime {
+  const CompiledNode* node;
+  double time;
+};
+
+/// Times the steps of each node alone, several at a time so that the clock can tell.
+std::vector<LayerTime> measure_layers(const Compiled& compiled, Runner& runner, double seconds) {
+  std::vector<LayerTime> layers;
+  double each = seconds / static_cast<double>(std::max<size_t>(1, compiled.nodes.size()));
+  for (const CompiledNode& node : compiled.nodes) {
+    if (node.steps == 0) continue;
+    std::vector<double> times = measure(each, [&] {
+      for (size_t i = 0; i < node.steps; ++i) runner.run_step(node.first + i);
+    });
+    layers.push_back({&node, quantile(times, 0.5)});
+  }
+  return layers;
+}
+
+void print_layers(const std::vector<LayerTime>& layers, double peak) {
+  double all = 0;
+  for (const LayerTime& layer : layers) all += layer.time;
+  fmt::print("\n{:<34} {:<12} {:>9} {:>6} {:>8} {:>6}\n", "layer", "schedule", "ms", "share",
+             "GFLOP/s", "peak");
+  for (const LayerTime& layer : layers) {
+    std::string name = layer.node->name;
+    if (name.size() > 34) name = name.substr(0, 31) + "...";
+    double rate = layer.node->flops / layer.time;
+    fmt::print("{:<34} {:<12} {:>9.4f} {:>4.1f} %", name,
+               layer.node->schedule.empty() ? "-" : layer.node->schedule, layer.time * 1e3,
+               100 * layer.time / all);
+    if (layer.node->flops > 0) {
+      fmt::print(" {:>8.1f} {:>4.0f} %", rate / 1e9, 100 * rate / peak);
+    }
+    fmt::print("\n");
+  }
+  fmt::print("{:<34} {:<12} {:>9.4f}\n", "sum", "", all * 1e3);
+}
+
+int run_network(const Options& options) {
+  Graph graph = initialised(load_network(options.network), options.network.seed);
+  CompileOptions compile_options;
+  compile_options.effort = options.thorough ? Effort::thorough : Effort::quick;
+  auto begin = Clock::now();
+  Compiled compiled;
+  {
+    ProgressBar bar("compiling");
+    compile_options.progress = [&](size_t n, size_t all) { bar.show(n, all); };
+    compiled = compile(graph, compile_options);
+  }
+  double compile_time = seconds_since(begin);
+  pin(options.threads);
+  Runner runner(compiled, options.threads);
+  Buffers buffers(compiled);
+  double peak = measure_peak() * options.threads, flops = 0;
+  for (const CompiledNode& node : compiled.nodes) flops += node.flops;
+  std::vector<double> times =
+      measure(options.seconds, [&] { runner.run(buffers.from.data(), buffers.to.data()); });
+  double median = quantile(times, 0.5);
+  std::vector<LayerTime> layers;
+  if (options.layers) layers = measure_layers(compiled, runner, options.seconds);
+  if (options.json) {
+    nlohmann::json json{{"network", graph.name},
+                        {"threads", options.threads},
+                        {"runs", times.size()},
+                        {"median_ms", median * 1e3},
+                        {"p90_ms", quantile(times, 0.9) * 1e3},
+                        {"p99_ms", quantile(times, 0.99) * 1e3},
+                        {"gflops", flops / median / 1e9},
+                        {"peak_gflops", peak / 1e9},
+                        {"compile_s", compile_time},
+                        {"arena_bytes", compiled.arena_bytes},
+                        {"live_bytes", compiled.live_bytes},
+                        {"weights_bytes", compiled.weights.size()}};
+    for (const LayerTime& layer : layers) {
+      json["layers"].push_back({{"name", layer.node->name},
+                                {"op", layer.node->op},
+                                {"schedule", layer.node->schedule},
+                                {"recipe", layer.node->recipe},
+                                {"ms", layer.time * 1e3},
+                                {"flops", layer.node->flops}});
+    }
+    fmt::print("{}\n", json.dump());
+    return 0;
+  }
+  fmt::print("{}: {} thread{}, {} runs\n", graph.name, options.threads,
+             options.threads == 1 ? "" : "s", times.size());
+  fmt::print("median      {:.3f} ms   (p90 {:.3f}, p99 {:.3f})\n", median * 1e3,
+             quantile(times, 0.9) * 1e3, quantile(times, 0.99) * 1e3);
+  fmt::print("speed       {:.1f} GFLOP/s, {:.0f} % of the peak of {:.1f}\n", flops / median / 1e9,
+             100 * flops / median / peak, peak / 1e9);
+  fmt::print("memory      {:.1f} MiB of weights, {:.1f} MiB arena ({:.1f} alive at most)\n",
+             static_cast<double>(compiled.weights.size()) / (1 << 20),
+             static_cast<double>(compiled.arena_bytes) / (1 << 20),
+             static_cast<double>(compiled.live_bytes) / (1 << 20));
+  fmt::print("compiled    in {:.2f} s, {} kernels\n", compile_time, compiled.objects.size());
+  if (options.layers) print_layers(layers, peak);
+  return 0;
+}
+
+int run(const Options& options) {
+  if (options.machine) return show_machine(options);
+  if (options.network.network.empty()) fail("give a network, or --machine");
+  return run_network(options);
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_network_arguments(app, options->network);
+  app.get_option("NETWORK")->required(false);
+  app.add_option("--threads", options->threads, "workers, each on a core of its own")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--seconds", options->seconds, "measure for so long")
+      ->check(CLI::Range(0.01, 3600.0));
+  app.add_flag("--layers", options->layers, "time each layer alone, too");
+  app.add_flag("--machine", options->machine, "measure this machine instead");
+  app.add_flag("--thorough", options->thorough, "let LLVM run its passes, too");
+  app.add_option("--seed", options->network.seed, "of weights that nobody trained");
+  app.add_flag("--json", options->json, "print JSON, for machines");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb bench() { return {"bench", "measure how fast a network runs here", prepare}; }
+
+}  // namespace lathe::cli
