@@ -32,3 +32,19 @@ function(need_llvm version)
   target_include_directories(llvm SYSTEM INTERFACE ${llvm_INCLUDE_DIR})
   target_link_libraries(llvm INTERFACE ${llvm_LIBRARY})
 endfunction()
+
+# Defines the target "lld": the linker for ELF as a library, and LLVM.
+function(need_lld version)
+  find_path(lld_INCLUDE_DIR lld/Common/Driver.h PATHS /usr/lib/llvm-${version}/include
+    NO_DEFAULT_PATH)
+  find_library(lld_ELF_LIBRARY lldELF PATHS /usr/lib/llvm-${version}/lib NO_DEFAULT_PATH)
+  find_library(lld_COMMON_LIBRARY lldCommon PATHS /usr/lib/llvm-${version}/lib NO_DEFAULT_PATH)
+  if(NOT lld_INCLUDE_DIR OR NOT lld_ELF_LIBRARY OR NOT lld_COMMON_LIBRARY)
+    message(FATAL_ERROR "lld ${version} was not found. Run scripts/setup to install it.")
+  endif()
+  need_library(zstd zstd.h zstd)  # lld can compress sections
+  need_library(zlib zlib.h z)
+  add_library(lld INTERFACE IMPORTED GLOBAL)
+  target_include_directories(lld SYSTEM INTERFACE ${lld_INCLUDE_DIR})
+  target_link_libraries(lld INTERFACE ${lld_ELF_LIBRARY} ${lld_COMMON_LIBRARY} llvm zstd zlib)
+endfunction()

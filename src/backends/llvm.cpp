@@ -5,40 +5,16 @@
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/CommandLine.h>
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Target/TargetMachine.h>
 
-#include <mutex>
-
 #include "backends/llvm_emit.h"
+#include "backends/llvm_machine.h"
 #include "base/error.h"
 
 namespace lathe {
 namespace {
-
-/// Sets LLVM up, once: its options belong to the process.
-void initialise() {
-  static std::once_flag once;
-  std::call_once(once, [] {
-    LLVMInitializeAArch64TargetInfo();
-    LLVMInitializeAArch64Target();
-    LLVMInitializeAArch64TargetMC();
-    LLVMInitializeAArch64AsmPrinter();
-    LLVMInitializeAArch64AsmParser();
-    LLVMInitializeX86TargetInfo();
-    LLVMInitializeX86Target();
-    LLVMInitializeX86TargetMC();
-    LLVMInitializeX86AsmPrinter();
-    LLVMInitializeX86AsmParser();
-    // Loads moved together keep all their values alive at once, and spill.
-    const char* arguments[] = {"lathe", "-misched-cluster=false"};
-    llvm::cl::ParseCommandLineOptions(2, arguments);
-  });
-}
 
 [[noreturn]] void fail_with(llvm::Error error) {
   fail("code generation: {}", llvm::toString(std::move(error)));
@@ -95,16 +71,7 @@ struct LlvmCompiler::State {
 };
 
 LlvmCompiler::LlvmCompiler(const Target& target, Effort effort) {
-  initialise();
-  std::string error;
-  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(target.triple, error);
-  if (found == nullptr) fail("target '{}': {}", target.name, error);
-  llvm::TargetOptions options;
-  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
-  std::unique_ptr<llvm::TargetMachine> machine(found->createTargetMachine(
-      target.triple, "generic", target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      llvm::CodeGenOptLevel::Default));
-  state_ = std::make_unique<State>(State{target, effort, std::move(machine)});
+  state_ = std::make_unique<State>(State{target, effort, make_machine(target)});
 }
 
 LlvmCompiler::~LlvmCompiler() = default;
@@ -131,7 +98,7 @@ struct Jit::State {
 };
 
 Jit::Jit() {
-  initialise();
+  initialise_llvm();
   auto jit = llvm::orc::LLJITBuilder().create();
   if (!jit) fail_with(jit.takeError());
   auto symbols = llvm::orc::DynamicLibrarySearchGenerator::GetForCurrentProcess(

@@ -3,12 +3,13 @@
 // Exit status: 0 done, 1 a step was refused, 2 wrong input, 3 a bug of ours.
 #include "base/error.h"
 #include "cli/verb.h"
+#include "compile/embedded.h"
 
 int main(int argc, char** argv) {
   CLI::App app{"Lathe: a neural-network compiler that is allowed to change the network"};
   app.name("lathe");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "lathe 0.1.0");
+  app.set_version_flag("--version", fmt::format("lathe {}", lathe::lathe_version()));
   app.failure_message(CLI::FailureMessage::simple);
   std::function<int()> run;
   bool known = argc < 2 || argv[1][0] == '-';

@@ -1,18 +1,15 @@
 // run.cpp: "lathe run NETWORK": runs a network on data, images or random numbers.
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <fstream>
-#include <numeric>
+#include <filesystem>
 
 #include "base/error.h"
-#include "base/random.h"
-#include "cli/verb_nest.h"
 #include "cli/verb_network.h"
+#include "cli/verb_values.h"
+#include "compile/executor.h"
+#include "compile/library.h"
 #include "data/dataset.h"
 #include "data/image.h"
 #include "data/npy.h"
-#include "compile/executor.h"
 
 namespace lathe::cli {
 namespace {
@@ -22,99 +19,77 @@ struct Options {
   std::vector<std::string> inputs, outputs;
   std::string normalize = "none", labels, data;
   long limit = 0;
+  int threads = 1;
   bool json = false;
 };
 
-/// NAME=WHAT, or WHAT for the next one.
-struct Assignment {
-  std::string name, what;
+using Progress = std::function<void(size_t, size_t)>;
+
+/// A network that is ready to run, wherever it came from.
+struct Runnable {
+  std::vector<CompiledFace> inputs, outputs;
+  std::function<std::vector<Array>(const std::vector<Array>&, const Progress&)> run;
 };
 
-Assignment parse_assignment(const std::string& text) {
-  size_t at = text.find('=');
-  return at == std::string::npos ? Assignment{"", text}
-                                 : Assignment{text.substr(0, at), text.substr(at + 1)};
+/// Is the network a folder? One that is no library does not hide a built-in network of its name.
+bool is_folder(const std::string& network) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(network, ignored)) return false;
+  std::vector<ModelEntry> models = list_models();
+  return is_library(network) ||
+         std::none_of(models.begin(), models.end(),
+                      [&](const ModelEntry& model) { return model.name == network; });
 }
 
-bool is_image(const std::string& path) {
-  for (const char* ending : {".png", ".jpg", ".jpeg", ".PNG", ".JPG", ".JPEG"}) {
-    if (path.ends_with(ending)) return true;
+/// A network that was compiled before.
+Runnable runnable_library(const Options& options) {
+  const NetworkArguments& network = options.network;
+  if (!is_library(network.network)) {
+    fail("the folder '{}' has no manifest.json: 'lathe compile' writes folders that can be run",
+         network.network);
   }
-  return false;
-}
-
-std::optional<uint64_t> random_seed(const std::string& what) {
-  if (!what.starts_with("random")) return std::nullopt;
-  if (what == "random") return 0;
-  uint64_t seed = 0;
-  const char* begin = what.data() + 7;
-  auto [end, error] = std::from_chars(begin, what.data() + what.size(), seed);
-  if (what[6] != ':' || error != std::errc() || end != what.data() + what.size()) {
-    fail("--input {}: write it as random:SEED, as in random:1", what);
+  const ModelOptions& model = network.model;
+  if (!network.shapes.empty() || !network.recipes.empty() || network.seed != 0 ||
+      model.batch != 1 || model.classes || model.size) {
+    fail(
+        "'{}' is compiled: --shape, --apply, --batch, --classes, --size and --seed are for "
+        "'lathe compile'",
+        network.network);
   }
-  return seed;
+  auto library = std::make_shared<LoadedLibrary>(network.network, options.threads);
+  return {library->inputs(), library->outputs(),
+          [library](const std::vector<Array>& inputs, const Progress&) {
+            return library->run(inputs);
+          }};
 }
 
-/// Draws from the normal distribution; integers from 0 and 1, which any index can be.
-Array random_array(const Type& type, uint64_t seed, const std::string& name) {
-  Random random(seed, name);
-  std::vector<double> values(static_cast<size_t>(count_of(type.shape)));
-  for (double& x : values) {
-    x = is_float(type.element) ? random.normal() : static_cast<double>(random.below(2));
-  }
-  return Array::of_reals(type.element, type.shape, values);
-}
-
-Array read_array(const std::string& path) {
-  if (path.ends_with(".npy")) return read_npy(path);
-  if (path.ends_with(".pb")) return read_tensor(path);
-  fail("--input {}: give an .npy or .pb file, an image (.png, .jpg), or random:SEED", path);
-}
-
-Array image_input(const std::string& path, const Value& value, const Options& options) {
-  const Shape& shape = value.type.shape;
-  if (shape.size() != 4 || shape[0] != 1 || shape[1] != 3 || value.type.element != Element::f32) {
-    fail("input '{}' is {}: an image is f32[1x3xROWSxCOLUMNS]", value.name, print_type(value.type));
-  }
-  return as_input(read_image(path), shape[2], shape[3], *normalize_named(options.normalize));
-}
-
-/// Gives every assignment without a name the next name that is left.
-void give_names(std::vector<Assignment>& list, const std::vector<std::string>& names,
-                const char* what) {
-  for (const Assignment& a : list) {
-    if (!a.name.empty() && std::find(names.begin(), names.end(), a.name) == names.end()) {
-      fail("there is no {} '{}'; there are: {}", what, a.name, fmt::join(names, ", "));
-    }
-  }
-  for (Assignment& a : list) {
-    for (size_t i = 0; a.name.empty() && i < names.size(); ++i) {
-      bool taken = std::any_of(list.begin(), list.end(),
-                               [&](const Assignment& other) { return other.name == names[i]; });
-      if (!taken) a.name = names[i];
-    }
-    if (a.name.empty()) fail("--{} {}: the network has no more {}s", what, a.what, what);
-  }
-}
-
-std::vector<std::string> names_of(const Graph& graph, const std::vector<ValueId>& ids) {
-  std::vector<std::string> names;
-  for (ValueId id : ids) names.push_back(graph.values[id].name);
-  return names;
+/// A graph, compiled as it runs. Values of inputs may be known before.
+Runnable runnable(const Options& options, const std::map<std::string, Array>& known) {
+  if (is_folder(options.network.network)) return runnable_library(options);
+  Graph graph = initialised(load_network(options.network, known), options.network.seed);
+  auto faces_of = [&](const std::vector<ValueId>& ids) {
+    std::vector<CompiledFace> faces;
+    for (ValueId id : ids) faces.push_back({graph.values[id].name, graph.values[id].type});
+    return faces;
+  };
+  ExecutorOptions how;
+  how.threads = options.threads;
+  auto executor = std::make_shared<Executor>(graph, how);
+  return {faces_of(graph.inputs), faces_of(graph.outputs),
+          [executor](const std::vector<Array>& inputs, const Progress& progress) {
+            return executor->run(inputs, progress);
+          }};
 }
 
 /// An .onnx file is imported with the inputs that are files: they may decide shapes.
 std::map<std::string, Array> known_values(const Options& options) {
   std::map<std::string, Array> values;
-  if (!is_onnx_file(options.network.network)) return values;
+  if (!is_onnx_file(options.network.network) || is_folder(options.network.network)) return values;
   std::vector<std::string> names;
   for (const auto& input : summarise_onnx(options.network.network).inputs) {
     if (!input.has_default) names.push_back(input.name);
   }
-  std::vector<Assignment> list;
-  for (const std::string& text : options.inputs) list.push_back(parse_assignment(text));
-  give_names(list, names, "input");
-  for (const Assignment& a : list) {
+  for (const Assignment& a : parse_assignments(options.inputs, names, "input")) {
     if (a.what.ends_with(".npy") || a.what.ends_with(".pb")) {
       values.emplace(a.name, read_array(a.what));
     }
@@ -122,103 +97,19 @@ std::map<std::string, Array> known_values(const Options& options) {
   return values;
 }
 
-std::vector<Array> gather_inputs(const Graph& graph, const Options& options,
-                                 const std::map<std::string, Array>& known) {
-  std::vector<Assignment> list;
-  for (const std::string& text : options.inputs) list.push_back(parse_assignment(text));
-  give_names(list, names_of(graph, graph.inputs), "input");
-  std::vector<Array> inputs;
-  for (ValueId id : graph.inputs) {
-    const Value& value = graph.values[id];
-    auto given = std::find_if(list.begin(), list.end(),
-                              [&](const Assignment& a) { return a.name == value.name; });
-    if (auto found = known.find(value.name); found != known.end()) {
-      inputs.push_back(found->second);
-    } else if (given == list.end()) {
-      fail("input '{}' ({}) is missing; give --input {}=FILE.npy or --input {}=random:1",
-           value.name, print_type(value.type), value.name, value.name);
-    } else if (auto seed = random_seed(given->what)) {
-      inputs.push_back(random_array(value.type, *seed, value.name));
-    } else if (is_image(given->what)) {
-      inputs.push_back(image_input(given->what, value, options));
-    } else {
-      inputs.push_back(read_array(given->what));
-    }
-  }
-  return inputs;
-}
-
-std::vector<std::string> read_labels(const std::string& path) {
-  std::vector<std::string> labels;
-  if (path.empty()) return labels;
-  std::ifstream file(path);
-  if (!file) fail("cannot read the labels '{}'", path);
-  for (std::string line; std::getline(file, line);) labels.push_back(line);
-  return labels;
-}
-
-/// Is the output a score for each class of one sample?
-bool is_classes(const Array& output) {
-  return is_float(output.element()) && output.count() >= 10 && !output.shape().empty() &&
-         output.shape().back() == output.count();
-}
-
-std::vector<size_t> largest(const std::vector<double>& values, size_t count) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
-  count = std::min(count, order.size());
-  std::partial_sort(
-      order.begin(), order.begin() + static_cast<long>(count), order.end(),
-      [&](size_t a, size_t b) { return values[a] != values[b] ? values[a] > values[b] : a < b; });
-  order.resize(count);
-  return order;
-}
-
-void print_output(const std::string& name, const Array& output,
-                  const std::vector<std::string>& labels) {
-  fmt::print("{}: {}", name, print_type({output.element(), output.shape()}));
-  if (output.count() == 0 || output.element() == Element::string) {
-    fmt::print("\n");
-    return;
-  }
-  std::vector<double> values = output.reals();
-  auto [low, high] = std::minmax_element(values.begin(), values.end());
-  double mean =
-      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  fmt::print("  from {:.6g} to {:.6g}, mean {:.6g}\n", *low, *high, mean);
-  if (!is_classes(output)) return;
-  for (size_t i : largest(values, 5)) {
-    fmt::print("  {:>6}  {:>12.6g}{}\n", i, values[i],
-               i < labels.size() ? "  " + labels[i] : std::string());
-  }
-}
-
-nlohmann::json to_json(const std::string& name, const Array& output) {
-  nlohmann::json json{{"name", name}, {"type", print_type({output.element(), output.shape()})}};
-  if (output.element() == Element::string) {
-    json["values"] = output.strings();
-  } else if (is_integral(output.element())) {
-    json["values"] = output.integers();
-  } else {
-    json["values"] = output.reals();
-  }
-  return json;
-}
-
 int run_once(const Options& options) {
   std::map<std::string, Array> known = known_values(options);
-  Graph graph = initialised(load_network(options.network, known), options.network.seed);
-  std::vector<Array> inputs = gather_inputs(graph, options, known);
-  std::vector<Assignment> files;
-  for (const std::string& text : options.outputs) files.push_back(parse_assignment(text));
-  std::vector<std::string> names = names_of(graph, graph.outputs);
-  give_names(files, names, "output");
+  Runnable network = runnable(options, known);
+  std::vector<Array> inputs =
+      gather_inputs(network.inputs, options.inputs, options.normalize, known);
+  std::vector<std::string> names = names_of(network.outputs);
+  std::vector<Assignment> files = parse_assignments(options.outputs, names, "output");
   std::vector<std::string> labels = read_labels(options.labels);
 
   std::vector<Array> outputs;
   {
     ProgressBar bar("running");
-    outputs = Executor(graph).run(inputs, [&](size_t n, size_t all) { bar.show(n, all); });
+    outputs = network.run(inputs, [&](size_t n, size_t all) { bar.show(n, all); });
   }
   nlohmann::json json = nlohmann::json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -238,22 +129,23 @@ int run_once(const Options& options) {
 /// Runs the network on labelled images and counts how often it is right.
 int run_dataset(const Options& options) {
   Dataset data = load_dataset(options.data, Split::test, *normalize_named(options.normalize));
-  Graph graph = initialised(load_network(options.network), options.network.seed);
-  const Type& type = graph.values[graph.inputs.front()].type;
+  Runnable network = runnable(options, {});
+  if (network.inputs.empty()) fail("the network has no input");
+  const Type& type = network.inputs.front().type;
   Shape image(type.shape.begin() + (type.shape.empty() ? 0 : 1), type.shape.end());
-  if (graph.inputs.size() != 1 || image != data.shape) {
+  if (network.inputs.size() != 1 || image != data.shape) {
     fail("'{}' has images of the shape {}, but the network's input is {}", options.data,
          print_shape(data.shape), print_type(type));
   }
   long batch = type.shape[0],
        count = options.limit > 0 ? std::min(options.limit, data.count) : data.count;
   count -= count % batch;
-  Executor executor(graph);
   long right = 0;
   {
     ProgressBar bar("running");
     for (long first = 0; first < count; first += batch) {
-      std::vector<double> scores = executor.run({data.images(first, batch)}).front().reals();
+      std::vector<double> scores =
+          network.run({data.images(first, batch)}, nullptr).front().reals();
       std::vector<long> labels = data.labels(first, batch);
       long classes = static_cast<long>(scores.size()) / batch;
       for (long i = 0; i < batch; ++i) {
@@ -285,6 +177,9 @@ int run(const Options& options) {
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
+  app.get_option("NETWORK")->description(
+      "a built-in network ('lathe list models'), an .onnx or a .graph file, or a folder that "
+      "'lathe compile' wrote");
   app.add_option("--input", options->inputs,
                  "[NAME=]FILE (.npy, .pb, .png, .jpg) or [NAME=]random:SEED; once for each input");
   app.add_option("--output", options->outputs, "[NAME=]FILE.npy to write an output to");
@@ -294,6 +189,8 @@ std::function<int()> prepare(CLI::App& app) {
                  "count right answers on cifar10:DIR, synthetic:SEED or npy:X,Y");
   app.add_option("--limit", options->limit, "use so many images of the data; 0: all")
       ->check(CLI::Range(0L, 1L << 40));
+  app.add_option("--threads", options->threads, "workers; 0: one for each processor")
+      ->check(CLI::Range(0, 256));
   app.add_option("--seed", options->network.seed, "of weights that nobody trained");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };

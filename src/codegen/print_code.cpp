@@ -45,6 +45,11 @@ class Printer {
     return fmt::format("{} + {}", code_.tensors[i.tensor].name, poly::text(i.offset, names_));
   }
 
+  /// Prints how far the lanes are apart, unless they lie side by side.
+  static std::string apart(const Instruction& i, long lanes) {
+    return lanes > 1 && i.stride != 1 ? fmt::format(" by {}", i.stride) : "";
+  }
+
   void print(const Block& block, const std::string& margin) {
     for (const Instruction& i : block) print(i, margin);
   }
@@ -78,9 +83,10 @@ class Printer {
         return print(i.body, margin + "  ");
       }
       case Kind::load:
-        return set("load " + place(i) + (i.stride > 1 ? fmt::format(" by {}", i.stride) : ""));
+        return set("load " + place(i) + apart(i, code_.variables[i.to].lanes));
       case Kind::store:
-        return line(fmt::format("store {} at {}", variables(), place(i)));
+        return line(fmt::format("store {} at {}{}{}", variables(), place(i), apart(i, i.lane),
+                                i.lane > 1 ? fmt::format("  x{}", i.lane) : ""));
       case Kind::prefetch:
         return line("prefetch " + place(i));
       case Kind::number:

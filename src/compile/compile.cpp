@@ -495,7 +495,8 @@ class Assembly {
     const Array& data = data_of(values[p.from]);
     long bytes = size_of(code.tensors[p.to].element);
     std::string key = fmt::format("{} {}", values[p.from], print_layout(code.layouts[p.to]));
-    std::vector<std::string> names(p.extents.size(), "i");
+    std::vector<std::string> names;
+    for (size_t i = 0; i < p.extents.size(); ++i) names.push_back(fmt::format("i{}", i));
     key += poly::text(p.source, names) + poly::text(p.target, names);
     return add_constant(key, code.layouts[p.to].size * bytes, [&](std::byte* to) {
       prepare(p, data.bytes().data(), to, bytes);

@@ -40,7 +40,9 @@ bool is_preparation(const Nest& nest, size_t s) {
   if (nest.tensors()[statement.write.tensor].role != Role::local) return false;
   if (nest.tensors()[statement.reads.front().tensor].role != Role::weight) return false;
   for (size_t other = 0; other < nest.order.size(); ++other) {
-    if (other != s && shared_loops(nest.order[other], nest.order[s]) > 0) return false;
+    if (other == s) continue;
+    if (nest.statements()[other].write.tensor == statement.write.tensor) return false;
+    if (shared_loops(nest.order[other], nest.order[s]) > 0) return false;
   }
   return true;
 }

@@ -1,6 +1,7 @@
 // runner.cpp: a compiled network in this process. Interface: Runner of compile.h.
 #include "base/error.h"
 #include "compile/compile.h"
+#include "compile/faces.h"
 
 namespace lathe {
 
@@ -70,36 +71,8 @@ void Runner::run_step(size_t step) {
 }
 
 std::vector<Array> Runner::run(const std::vector<Array>& inputs) {
-  if (inputs.size() != state_->inputs.size()) {
-    fail("the network has {} inputs, but {} were given", state_->inputs.size(), inputs.size());
-  }
-  static const std::byte nothing{};
-  std::vector<const void*> from;
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    const CompiledFace& face = state_->inputs[i];
-    Type given{inputs[i].element(), inputs[i].shape()};
-    if (given != face.type) {
-      fail("input '{}' is {}, but was given {}", face.name, print_type(face.type),
-           print_type(given));
-    }
-    from.push_back(inputs[i].bytes().empty() ? &nothing : inputs[i].bytes().data());
-  }
-  std::vector<std::vector<std::byte>> buffers;
-  std::vector<void*> to;
-  for (const CompiledFace& face : state_->outputs) {
-    long bytes = count_of(face.type.shape) * size_of(face.type.element);
-    buffers.emplace_back(static_cast<size_t>(std::max(bytes, 1L)));
-    to.push_back(buffers.back().data());
-  }
-  run(from.data(), to.data());
-  std::vector<Array> outputs;
-  for (size_t i = 0; i < buffers.size(); ++i) {
-    const Type& type = state_->outputs[i].type;
-    auto bytes = static_cast<size_t>(count_of(type.shape) * size_of(type.element));
-    outputs.push_back(
-        Array::of_bytes(type.element, type.shape, std::span(buffers[i]).first(bytes)));
-  }
-  return outputs;
+  return run_on_arrays(state_->inputs, state_->outputs, inputs,
+                       [&](const void* const* from, void* const* to) { run(from, to); });
 }
 
 }  // namespace lathe

@@ -14,7 +14,7 @@ namespace lathe::transforms {
 namespace {
 
 /// Narrows the outermost loop of the target.
-std::pair<Statement, Order> narrowed(const Target& target, const Kept& kept) {
+std::pair<Statement, Order> narrowed(const NeuralTarget& target, const Kept& kept) {
   std::vector<Loop> loops = target.order.loops;
   loops.front().extent /= kept.factor;
   bool dropped = loops.front().extent == 1;
@@ -30,7 +30,7 @@ std::pair<Statement, Order> narrowed(const Target& target, const Kept& kept) {
 }
 
 Applied narrow(const Nest& nest, const Arguments& args) {
-  Target target = take_target(nest);
+  NeuralTarget target = take_target(nest);
   const Loop& loop = target.order.loops.front();
   require_network_loop(loop);
   require_divisor(loop, args.number(0));

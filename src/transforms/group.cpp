@@ -15,7 +15,7 @@ namespace lathe::transforms {
 namespace {
 
 /// Slices the two outermost loops of the target; slices of one iteration are no loops.
-std::pair<Statement, Order> sliced(const Nest& nest, const Target& target, long groups) {
+std::pair<Statement, Order> sliced(const Nest& nest, const NeuralTarget& target, long groups) {
   const std::vector<Loop>& old_loops = target.order.loops;
   std::vector<Loop> loops;
   loops.push_back({fresh_name(nest, "g"), groups, old_loops[0].value, Mark::serial, {}});
@@ -38,7 +38,7 @@ std::pair<Statement, Order> sliced(const Nest& nest, const Target& target, long 
 
 /// Builds the statement that fills the other slices: where the first loop is in slice g and the
 /// second in another one, slice g of the second is copied.
-Statement fill_slices(const Nest& nest, const Target& target, long groups) {
+Statement fill_slices(const Nest& nest, const NeuralTarget& target, long groups) {
   const Statement& old = target.statement;
   long first = target.order.loops[0].extent / groups,
        second = target.order.loops[1].extent / groups;
@@ -72,7 +72,7 @@ Statement fill_slices(const Nest& nest, const Target& target, long groups) {
 }
 
 Applied slice(const Nest& nest, const Arguments& args) {
-  Target target = take_target(nest);
+  NeuralTarget target = take_target(nest);
   if (target.order.loops.size() < 2) {
     fail("statement '{}' has one loop; group slices two", target.statement.name);
   }

@@ -41,7 +41,7 @@ std::optional<Remainder> what_is_left(const Statement& s, size_t d) {
 }
 
 /// Returns the one dimension of the written tensor that loop "depth" of the target indexes.
-size_t written_dimension(const Target& target, size_t depth, const Tensor& tensor) {
+size_t written_dimension(const NeuralTarget& target, size_t depth, const Tensor& tensor) {
   std::optional<size_t> found;
   for (unsigned d = 0; d < target.statement.write.at.size(); ++d) {
     if (!poly::involves(target.statement.write.at.at(static_cast<int>(d)), depth)) continue;
@@ -81,7 +81,7 @@ bool is_multiple(const isl::aff& index, long factor) {
 /// Shrinks tensors and the statements that touch them until all agree.
 class Propagation {
  public:
-  Propagation(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed)
+  Propagation(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed)
       : tensors_(nest.tensors()), statements_(nest.statements()), order_(target.rest) {
     statements_[target.index] = changed.first;
     order_[target.index] = changed.second;
@@ -179,7 +179,7 @@ class Propagation {
   }
 };
 
-Nest propagated(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed,
+Nest propagated(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed,
                 size_t dimension, std::string& note) {
   size_t tensor = changed.first.write.tensor;
   auto left = what_is_left(changed.first, dimension);
@@ -198,7 +198,7 @@ Nest propagated(const Nest& nest, const Target& target, const std::pair<Statemen
 }
 
 /// Builds  O[.., co, ..] += E[co, cm] * N[.., cm, ..]  over all of O.
-Statement expansion(const Nest& nest, const Target& target, size_t dimension, long narrow,
+Statement expansion(const Nest& nest, const NeuralTarget& target, size_t dimension, long narrow,
                     size_t narrow_tensor, size_t weight) {
   size_t tensor = target.statement.write.tensor;
   const std::vector<long>& shape = nest.tensors()[tensor].shape;
@@ -233,7 +233,7 @@ Statement expansion(const Nest& nest, const Target& target, size_t dimension, lo
   return s;
 }
 
-Nest expanded(const Nest& nest, const Target& target, std::pair<Statement, Order> changed,
+Nest expanded(const Nest& nest, const NeuralTarget& target, std::pair<Statement, Order> changed,
               const Kept& kept, size_t dimension, std::string& note) {
   const std::string& loop = target.order.loops[kept.depth].name;
   if (kept.strided) {
@@ -272,7 +272,7 @@ isl::set written_by(const Statement& s, const std::vector<size_t>& used) {
 
 /// Builds the statement that copies kept elements to the others. Its loops are those of the target
 /// that index what it writes, and "r", which counts the copies.
-Statement repetition(const Nest& nest, const Target& target, const Kept& kept) {
+Statement repetition(const Nest& nest, const NeuralTarget& target, const Kept& kept) {
   const Statement& old = target.statement;
   long left = target.order.loops[kept.depth].extent / kept.factor;
   Statement s;
@@ -310,7 +310,7 @@ Statement repetition(const Nest& nest, const Target& target, const Kept& kept) {
 
 }  // namespace
 
-Nest complete(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed,
+Nest complete(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed,
               const Kept& kept, Completion completion, std::string& note) {
   const Tensor& tensor = nest.tensors()[target.statement.write.tensor];
   require_only_writer(nest, target);

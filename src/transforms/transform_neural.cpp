@@ -32,7 +32,7 @@ Isolation isolated(const Nest& nest, size_t s) {
 }
 
 /// Rebases an isolated statement. A loop that it shared may have counted further than it needs.
-Target alone(const Nest& nest, size_t s, std::vector<Order> order) {
+NeuralTarget alone(const Nest& nest, size_t s, std::vector<Order> order) {
   auto [statement, own] = rebased(nest.statements()[s], order[s]);
   auto box_sides = poly::sides(statement.domain);
   for (size_t i = 0; i < own.loops.size(); ++i) {
@@ -59,7 +59,7 @@ std::optional<size_t> find_target(const Nest& nest) {
   return std::nullopt;
 }
 
-std::optional<Target> try_take_target(const Nest& nest) {
+std::optional<NeuralTarget> try_take_target(const Nest& nest) {
   auto found = find_target(nest);
   if (!found) return std::nullopt;
   auto [order, violation] = isolated(nest, *found);
@@ -67,7 +67,7 @@ std::optional<Target> try_take_target(const Nest& nest) {
   return alone(nest, *found, std::move(order));
 }
 
-Target take_target(const Nest& nest) {
+NeuralTarget take_target(const Nest& nest) {
   auto found = find_target(nest);
   if (!found) {
     fail("no statement accumulates in a loop that is not unrolled; neural steps act on such a one");
@@ -95,7 +95,7 @@ void require_divisor(const Loop& loop, long factor) {
        loop.extent, loop.name, fmt::join(divisors(loop.extent), " "));
 }
 
-void require_only_writer(const Nest& nest, const Target& target) {
+void require_only_writer(const Nest& nest, const NeuralTarget& target) {
   size_t tensor = target.statement.write.tensor;
   for (size_t s = 0; s < nest.statements().size(); ++s) {
     const Statement& other = nest.statements()[s];
@@ -117,7 +117,7 @@ bool applies(const Nest& nest, const Step& step) {
   }
 }
 
-Nest assemble(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed) {
+Nest assemble(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed) {
   std::vector<Statement> statements = nest.statements();
   std::vector<Order> order = target.rest;
   statements[target.index] = changed.first;
@@ -125,7 +125,7 @@ Nest assemble(const Nest& nest, const Target& target, const std::pair<Statement,
   return assemble_nest(nest.name, nest.tensors(), std::move(statements), std::move(order));
 }
 
-Nest assemble_with(const Nest& nest, const Target& target,
+Nest assemble_with(const Nest& nest, const NeuralTarget& target,
                    const std::pair<Statement, Order>& changed, std::vector<Tensor> tensors,
                    Statement after) {
   std::vector<Statement> statements = nest.statements();

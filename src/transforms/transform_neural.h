@@ -17,7 +17,7 @@ enum class Completion { propagate, expand, repeat };
 Completion completion_named(const std::string& name);
 
 /// A statement taken out of its nest, in loops of its own, whose coordinates are these loops.
-struct Target {
+struct NeuralTarget {
   size_t index;  ///< among the nest's statements
   Statement statement;
   Order order;
@@ -29,10 +29,10 @@ struct Target {
 std::optional<size_t> find_target(const Nest& nest);
 
 /// Takes that statement out of the loops that it shares with others.
-Target take_target(const Nest& nest);
+NeuralTarget take_target(const Nest& nest);
 
 /// Does the same if there is such a statement and nothing forbids it.
-std::optional<Target> try_take_target(const Nest& nest);
+std::optional<NeuralTarget> try_take_target(const Nest& nest);
 
 /// Checks that neural steps may act on a loop: the batch is no part of the network.
 void require_network_loop(const Loop& loop);
@@ -42,7 +42,7 @@ void require_divisor(const Loop& loop, long factor);
 
 /// Checks that nothing else accumulates into what the target writes: what a completion fills would
 /// be wrong otherwise.
-void require_only_writer(const Nest& nest, const Target& target);
+void require_only_writer(const Nest& nest, const NeuralTarget& target);
 
 /// Does the step apply? How far a completion reaches is found by trying.
 bool applies(const Nest& nest, const Step& step);
@@ -56,14 +56,14 @@ struct Kept {
 
 /// Assembles the nest with "changed" (the target after the step) in place of the target, and
 /// completes what it no longer writes. "note" is extended by what the completion did.
-Nest complete(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed,
+Nest complete(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed,
               const Kept& kept, Completion completion, std::string& note);
 
 /// The same where every element is still written.
-Nest assemble(const Nest& nest, const Target& target, const std::pair<Statement, Order>& changed);
+Nest assemble(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed);
 
 /// The same with a new statement that runs after the target (and more tensors that it uses).
-Nest assemble_with(const Nest& nest, const Target& target,
+Nest assemble_with(const Nest& nest, const NeuralTarget& target,
                    const std::pair<Statement, Order>& changed, std::vector<Tensor> tensors,
                    Statement after);
 

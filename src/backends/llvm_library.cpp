@@ -1,0 +1,138 @@
+// llvm_library.cpp: objects and libraries by LLVM's tools. Interface: llvm_library.h.
+//
+// lld works on files and has its state in global variables: one link at a time, and all that
+// belongs to a link lies beside its output.
+#include "backends/llvm_library.h"
+
+#include <lld/Common/Driver.h>
+#include <llvm/ObjCopy/CommonConfig.h>
+#include <llvm/ObjCopy/ConfigManager.h>
+#include <llvm/ObjCopy/ObjCopy.h>
+#include <llvm/Object/ArchiveWriter.h>
+#include <llvm/Object/ELFObjectFile.h>
+#include <llvm/Support/FileSystem.h>
+
+#include <mutex>
+
+#include "backends/llvm_tables.h"
+#include "base/error.h"
+
+LLD_HAS_DRIVER(elf)
+
+namespace lathe {
+namespace {
+
+[[noreturn]] void fail_with(const char* what, llvm::Error error) {
+  fail("{}: {}", what, llvm::toString(std::move(error)));
+}
+
+/// Runs lld with these arguments.
+void link(std::vector<std::string> arguments) {
+  static std::mutex mutex;
+  std::lock_guard lock(mutex);
+  // Written as a whole: a full disk is an error then, and not a signal.
+  arguments.insert(arguments.begin(), {"ld.lld", "--no-mmap-output-file", "--build-id=none"});
+  std::vector<const char*> pointers;
+  for (const std::string& argument : arguments) pointers.push_back(argument.c_str());
+  std::string output, errors;
+  llvm::raw_string_ostream to(output), errors_to(errors);
+  lld::Result result = lld::lldMain(pointers, to, errors_to, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode == 0) return;
+  while (!errors.empty() && errors.back() == '\n') errors.pop_back();
+  fail("linking: {}", errors.empty() ? "failed" : errors);
+}
+
+/// What the runtime calls, and what compilers call without being told to.
+constexpr const char* libc_names[] = {
+    "__tls_get_addr", "aligned_alloc",  "calloc",       "clock_gettime",
+    "free",           "memcmp",         "memcpy",       "memmove",
+    "memset",         "pthread_create", "pthread_join", "sched_getaffinity",
+    "sched_yield",    "sem_destroy",    "sem_init",     "sem_post",
+    "sem_wait",       "strcmp",         "vsnprintf",
+};
+
+/// The functions of <math.h> on doubles; those on floats have an "f" behind.
+constexpr const char* libm_names[] = {
+    "acos",      "acosh",    "asin",      "asinh", "atan",   "atan2",     "atanh", "cbrt",
+    "ceil",      "copysign", "cos",       "cosh",  "erf",    "erfc",      "exp",   "exp10",
+    "exp2",      "expm1",    "fabs",      "floor", "fma",    "fmax",      "fmin",  "fmod",
+    "hypot",     "ldexp",    "lgamma",    "log",   "log10",  "log1p",     "log2",  "modf",
+    "nearbyint", "pow",      "remainder", "rint",  "round",  "roundeven", "sin",   "sincos",
+    "sinh",      "sqrt",     "tan",       "tanh",  "tgamma", "trunc",
+};
+
+/// Makes a library that has functions of these names and nothing in them, to link with.
+void write_stub(const Target& target, const std::vector<std::string>& names,
+                const std::string& soname, const std::string& path) {
+  std::string assembly = ".text\n";
+  for (const std::string& name : names) {
+    assembly += fmt::format(".globl {0}\n.type {0},%function\n{0}:\n", name);
+  }
+  std::string object = path + ".o";
+  write_assembly(target, assembly, object);
+  link({"-shared", "-soname", soname, object, "-o", path});
+}
+
+}  // namespace
+
+void join_objects(const std::vector<std::string>& object_files,
+                  const std::vector<std::string>& exported, const std::string& object_file) {
+  std::string joined = object_file + ".joined";
+  std::vector<std::string> arguments = {"-r", "-o", joined};
+  arguments.insert(arguments.end(), object_files.begin(), object_files.end());
+  link(arguments);
+
+  auto binary = llvm::object::ObjectFile::createObjectFile(joined);
+  if (!binary) fail_with("joining objects", binary.takeError());
+  llvm::objcopy::ConfigManager config;
+  for (const std::string& name : exported) {
+    auto error = config.Common.SymbolsToKeepGlobal.addMatcher(llvm::objcopy::NameOrPattern::create(
+        name, llvm::objcopy::MatchStyle::Literal, [](llvm::Error e) { return e; }));
+    if (error) fail_with("joining objects", std::move(error));
+  }
+  std::error_code code;
+  llvm::raw_fd_ostream stream(object_file, code);
+  if (code) fail("cannot write '{}': {}", object_file, code.message());
+  auto error = llvm::objcopy::executeObjcopyOnBinary(config, *binary->getBinary(), stream);
+  if (error) fail_with("joining objects", std::move(error));
+  stream.close();
+  if (stream.has_error()) {
+    code = stream.error();
+    stream.clear_error();
+    fail("cannot write '{}': {}", object_file, code.message());
+  }
+  llvm::sys::fs::remove(joined);
+}
+
+void write_archive(const std::string& object_file, const std::string& member,
+                   const std::string& archive) {
+  auto file = llvm::NewArchiveMember::getFile(object_file, /*Deterministic=*/true);
+  if (!file) fail_with("making an archive", file.takeError());
+  file->MemberName = member;
+  std::vector<llvm::NewArchiveMember> members;
+  members.push_back(std::move(*file));
+  auto error = llvm::writeArchive(archive, members, llvm::SymtabWritingMode::NormalSymtab,
+                                  llvm::object::Archive::K_GNU, /*Deterministic=*/true,
+                                  /*Thin=*/false);
+  if (error) fail_with("making an archive", std::move(error));
+}
+
+void link_shared(const Target& target, const std::string& object_file, const std::string& soname,
+                 const std::string& library) {
+  std::vector<std::string> math;
+  for (const char* name : libm_names) {
+    math.emplace_back(name);
+    math.push_back(std::string(name) + "f");
+  }
+  std::string libc = library + ".libc", libm = library + ".libm";
+  write_stub(target, {std::begin(libc_names), std::end(libc_names)}, "libc.so.6", libc);
+  write_stub(target, math, "libm.so.6", libm);
+  link({"-shared", "--hash-style=gnu", "-z", "defs", "-z", "relro", "-z", "now", "-soname", soname,
+        object_file, libm, libc, "-o", library});
+  for (const std::string& stub : {libc, libm}) {
+    llvm::sys::fs::remove(stub);
+    llvm::sys::fs::remove(stub + ".o");
+  }
+}
+
+}  // namespace lathe

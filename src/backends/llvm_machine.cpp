@@ -1,0 +1,55 @@
+// llvm_machine.cpp: LLVM's setup. Interface: llvm_machine.h.
+#include "backends/llvm_machine.h"
+
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Support/CommandLine.h>
+#include <llvm/Support/TargetSelect.h>
+
+#include <mutex>
+
+#include "base/error.h"
+
+namespace lathe {
+namespace {
+
+/// Sets an option of LLVM, and its default: the linker sets all options back to their defaults.
+void set_option(const char* name, bool value) {
+  auto& options = llvm::cl::getRegisteredOptions();
+  auto found = options.find(name);
+  check(found != options.end(), "LLVM has the options that are set");
+  static_cast<llvm::cl::opt<bool>*>(found->second)->setInitialValue(value);
+}
+
+}  // namespace
+
+void initialise_llvm() {
+  static std::once_flag once;  // LLVM's options belong to the process
+  std::call_once(once, [] {
+    LLVMInitializeAArch64TargetInfo();
+    LLVMInitializeAArch64Target();
+    LLVMInitializeAArch64TargetMC();
+    LLVMInitializeAArch64AsmPrinter();
+    LLVMInitializeAArch64AsmParser();
+    LLVMInitializeX86TargetInfo();
+    LLVMInitializeX86Target();
+    LLVMInitializeX86TargetMC();
+    LLVMInitializeX86AsmPrinter();
+    LLVMInitializeX86AsmParser();
+    // Loads moved together keep all their values alive at once, and spill.
+    set_option("misched-cluster", false);
+  });
+}
+
+std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
+  initialise_llvm();
+  std::string error;
+  const llvm::Target* found = llvm::TargetRegistry::lookupTarget(target.triple, error);
+  if (found == nullptr) fail("target '{}': {}", target.name, error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
+      target.triple, "generic", target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      llvm::CodeGenOptLevel::Default));
+}
+
+}  // namespace lathe

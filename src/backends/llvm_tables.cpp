@@ -1,0 +1,274 @@
+// llvm_tables.cpp: the tables of a network as an object file. Interface: llvm_library.h.
+//
+// The structures are those of runtime.h, laid out by LLVM as C does for a 64-bit target.
+#include "backends/llvm_tables.h"
+
+#include <llvm/IR/IRBuilder.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/Support/FileSystem.h>
+
+#include <array>
+#include <cstddef>
+
+#include "backends/llvm_library.h"
+#include "backends/llvm_machine.h"
+#include "base/error.h"
+
+namespace lathe {
+namespace {
+
+// What LLVM makes of the types below; on both architectures a pointer has 8 bytes.
+static_assert(sizeof(lathe_place) == 16 && offsetof(lathe_place, index) == 4 &&
+              offsetof(lathe_place, offset) == 8);
+static_assert(sizeof(lathe_step) == 24 && offsetof(lathe_step, first) == 8 &&
+              offsetof(lathe_step, tensors) == 12 && offsetof(lathe_step, count) == 16);
+static_assert(sizeof(lathe_face) == 40 && offsetof(lathe_face, element) == 8 &&
+              offsetof(lathe_face, rank) == 16 && offsetof(lathe_face, shape) == 24 &&
+              offsetof(lathe_face, bytes) == 32);
+static_assert(sizeof(lathe_network) == 96 && offsetof(lathe_network, name) == 8 &&
+              offsetof(lathe_network, target) == 16 && offsetof(lathe_network, steps) == 24 &&
+              offsetof(lathe_network, places) == 28 && offsetof(lathe_network, inputs) == 32 &&
+              offsetof(lathe_network, outputs) == 36 && offsetof(lathe_network, step) == 40 &&
+              offsetof(lathe_network, place) == 48 && offsetof(lathe_network, input) == 56 &&
+              offsetof(lathe_network, output) == 64 && offsetof(lathe_network, weights) == 72 &&
+              offsetof(lathe_network, arena_bytes) == 80 &&
+              offsetof(lathe_network, scratch_bytes) == 88);
+static_assert(LATHE_RUNTIME_VERSION == 1, "the structures changed: change the types below, too");
+
+/// The functions of a library (api.h), with their types as letters: the result, then the arguments.
+/// i: int, l: int64_t, p: a pointer, v: nothing.
+struct Function {
+  const char* name;
+  const char* types;
+};
+constexpr std::array functions = {
+    Function{"create", "pi"},       Function{"destroy", "vp"},        Function{"run", "ippp"},
+    Function{"threads", "ip"},      Function{"error", "p"},           Function{"input_count", "i"},
+    Function{"input_name", "pi"},   Function{"input_element", "pi"},  Function{"input_rank", "ii"},
+    Function{"input_shape", "pi"},  Function{"input_bytes", "li"},    Function{"output_count", "i"},
+    Function{"output_name", "pi"},  Function{"output_element", "pi"}, Function{"output_rank", "ii"},
+    Function{"output_shape", "pi"}, Function{"output_bytes", "li"},
+};
+
+/// Puts the tables into a module.
+class TableWriter {
+ public:
+  TableWriter(llvm::Module& module, const Tables& tables)
+      : module_(module),
+        tables_(tables),
+        int_(llvm::Type::getInt32Ty(module.getContext())),
+        long_(llvm::Type::getInt64Ty(module.getContext())),
+        pointer_(llvm::PointerType::get(module.getContext(), 0)) {}
+
+  void write() {
+    network_ = network();
+    for (const Function& function : functions) add_function(function);
+  }
+
+ private:
+  llvm::Module& module_;
+  const Tables& tables_;
+  llvm::IntegerType *int_, *long_;
+  llvm::PointerType* pointer_;
+  llvm::Constant* network_ = nullptr;
+
+  llvm::Constant* number(llvm::IntegerType* type, int64_t value) {
+    return llvm::ConstantInt::getSigned(type, value);
+  }
+
+  llvm::GlobalVariable* constant(llvm::Constant* value, const char* name) {
+    return new llvm::GlobalVariable(module_, value->getType(), /*isConstant=*/true,
+                                    llvm::GlobalValue::PrivateLinkage, value, name);
+  }
+
+  llvm::Constant* text(const std::string& value) {
+    return constant(llvm::ConstantDataArray::getString(module_.getContext(), value), "text");
+  }
+
+  llvm::Constant* array(llvm::Type* type, const std::vector<llvm::Constant*>& values,
+                        const char* name) {
+    return constant(llvm::ConstantArray::get(llvm::ArrayType::get(type, values.size()), values),
+                    name);
+  }
+
+  llvm::Constant* structure(llvm::StructType* type, const std::vector<llvm::Constant*>& values) {
+    return llvm::ConstantStruct::get(type, values);
+  }
+
+  /// Refers to something hidden that another object, or the assembly, defines.
+  llvm::Constant* hidden(llvm::GlobalValue* value) {
+    value->setVisibility(llvm::GlobalValue::HiddenVisibility);
+    value->setDSOLocal(true);
+    return value;
+  }
+
+  llvm::Constant* kernel(const std::string& symbol) {
+    auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module_.getContext()),
+                                         {pointer_, pointer_, long_, long_}, false);
+    auto callee = module_.getOrInsertFunction(symbol, type);
+    return hidden(llvm::cast<llvm::Function>(callee.getCallee()));
+  }
+
+  llvm::Constant* steps() {
+    auto* type = llvm::StructType::get(pointer_, int_, int_, long_);
+    std::vector<llvm::Constant*> rows;
+    for (const TableStep& step : tables_.steps) {
+      rows.push_back(structure(type, {kernel(step.symbol), number(int_, step.first),
+                                      number(int_, step.tensors), number(long_, step.count)}));
+    }
+    return array(type, rows, "steps");
+  }
+
+  llvm::Constant* places() {
+    auto* type = llvm::StructType::get(int_, int_, long_);
+    std::vector<llvm::Constant*> rows;
+    for (const lathe_place& place : tables_.places) {
+      rows.push_back(structure(type, {number(int_, place.where), number(int_, place.index),
+                                      number(long_, place.offset)}));
+    }
+    return array(type, rows, "places");
+  }
+
+  llvm::Constant* faces(const std::vector<TableFace>& list, const char* name) {
+    auto* type = llvm::StructType::get(pointer_, pointer_, int_, pointer_, long_);
+    std::vector<llvm::Constant*> rows;
+    for (const TableFace& face : list) {
+      std::vector<llvm::Constant*> shape;
+      for (int64_t extent : face.shape) shape.push_back(number(long_, extent));
+      rows.push_back(structure(type, {text(face.name), text(face.element),
+                                      number(int_, static_cast<int64_t>(shape.size())),
+                                      array(long_, shape, "shape"), number(long_, face.bytes)}));
+    }
+    return array(type, rows, name);
+  }
+
+  llvm::Constant* count(size_t n) { return number(int_, static_cast<int64_t>(n)); }
+
+  llvm::Constant* network() {
+    auto* type = llvm::StructType::get(int_, pointer_, pointer_, int_, int_, int_, int_, pointer_,
+                                       pointer_, pointer_, pointer_, pointer_, long_, long_);
+    const llvm::DataLayout& layout = module_.getDataLayout();
+    check(layout.getTypeAllocSize(type) == sizeof(lathe_network), "LLVM lays structures out as C");
+    auto* weights = new llvm::GlobalVariable(
+        module_, llvm::Type::getInt8Ty(module_.getContext()),
+        /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, nullptr, "lathe_weights");
+    return constant(
+        structure(
+            type,
+            {number(int_, LATHE_RUNTIME_VERSION), text(tables_.name), text(tables_.target.name),
+             count(tables_.steps.size()), count(tables_.places.size()),
+             count(tables_.inputs.size()), count(tables_.outputs.size()), steps(), places(),
+             faces(tables_.inputs, "inputs"), faces(tables_.outputs, "outputs"), hidden(weights),
+             number(long_, tables_.arena_bytes), number(long_, tables_.scratch_bytes)}),
+        "network");
+  }
+
+  llvm::Type* type_of(char letter) {
+    switch (letter) {
+      case 'i':
+        return int_;
+      case 'l':
+        return long_;
+      case 'p':
+        return pointer_;
+      default:
+        return llvm::Type::getVoidTy(module_.getContext());
+    }
+  }
+
+  /// Defines NAME_x(a, ...) as lathe_api_x(&network, a, ...).
+  void add_function(const Function& function) {
+    llvm::Type* result = type_of(function.types[0]);
+    std::vector<llvm::Type*> types;
+    for (const char* at = function.types + 1; *at != 0; ++at) types.push_back(type_of(*at));
+    auto* outer = llvm::Function::Create(llvm::FunctionType::get(result, types, false),
+                                         llvm::Function::ExternalLinkage,
+                                         tables_.name + "_" + function.name, module_);
+    types.insert(types.begin(), pointer_);
+    auto callee = module_.getOrInsertFunction(std::string("lathe_api_") + function.name,
+                                              llvm::FunctionType::get(result, types, false));
+    hidden(llvm::cast<llvm::Function>(callee.getCallee()));
+    llvm::IRBuilder<> builder(llvm::BasicBlock::Create(module_.getContext(), "", outer));
+    std::vector<llvm::Value*> arguments = {network_};
+    for (llvm::Argument& argument : outer->args()) arguments.push_back(&argument);
+    llvm::CallInst* call = builder.CreateCall(callee, arguments);
+    call->setTailCall();
+    if (result->isVoidTy()) {
+      builder.CreateRetVoid();
+    } else {
+      builder.CreateRet(call);
+    }
+  }
+};
+
+void write_module(llvm::Module& module, llvm::TargetMachine& machine, const std::string& path) {
+  std::string problem;
+  llvm::raw_string_ostream problem_to(problem);
+  check(!llvm::verifyModule(module, &problem_to), problem);
+  std::error_code code;
+  llvm::raw_fd_ostream stream(path, code);
+  if (code) fail("cannot write '{}': {}", path, code.message());
+  llvm::legacy::PassManager passes;
+  bool refused =
+      machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
+  check(!refused, "LLVM writes objects for its targets");
+  passes.run(module);
+  stream.close();
+  if (!stream.has_error()) return;
+  code = stream.error();
+  stream.clear_error();
+  fail("cannot write '{}': {}", path, code.message());
+}
+
+/// Writes a path as assembly does a string.
+std::string quoted(const std::string& path) {
+  std::string text = "\"";
+  for (char c : path) {
+    if (c == '"' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + "\"";
+}
+
+}  // namespace
+
+std::vector<std::string> exported_names(const std::string& name) {
+  std::vector<std::string> names;
+  for (const Function& function : functions) names.push_back(name + "_" + function.name);
+  return names;
+}
+
+void write_tables(const Tables& tables, const std::string& weights_file,
+                  const std::string& object_file) {
+  std::unique_ptr<llvm::TargetMachine> machine = make_machine(tables.target);
+  llvm::LLVMContext context;
+  llvm::Module module("tables", context);
+  module.setTargetTriple(tables.target.triple);
+  module.setDataLayout(machine->createDataLayout());
+  // Not through LLVM's constants: weights may be hundreds of megabytes.
+  module.setModuleInlineAsm(
+      fmt::format(".section .rodata.lathe_weights,\"a\",%progbits\n"
+                  ".balign 64\n"
+                  ".globl lathe_weights\n"
+                  ".hidden lathe_weights\n"
+                  "lathe_weights:\n"
+                  ".incbin {}\n",
+                  quoted(weights_file)));
+  TableWriter(module, tables).write();
+  write_module(module, *machine, object_file);
+}
+
+void write_assembly(const Target& target, const std::string& assembly,
+                    const std::string& object_file) {
+  std::unique_ptr<llvm::TargetMachine> machine = make_machine(target);
+  llvm::LLVMContext context;
+  llvm::Module module("assembly", context);
+  module.setTargetTriple(target.triple);
+  module.setDataLayout(machine->createDataLayout());
+  module.setModuleInlineAsm(assembly);
+  write_module(module, *machine, object_file);
+}
+
+}  // namespace lathe

@@ -1,0 +1,29 @@
+// What Lathe carries for the libraries that it writes: the runtime, compiled for every
+// architecture, and the texts beside it. The build puts them in (cmake/embed.cmake).
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "codegen/target.h"
+
+namespace lathe {
+
+/// An object file of the runtime.
+struct RuntimeObject {
+  std::string name;  ///< "pool.o"
+  std::string_view bytes;
+};
+
+/// Returns the runtime for a target's architecture.
+std::vector<RuntimeObject> runtime_objects(const Target& target);
+
+/// Return the texts of model.h and example.c; @NAME@ stands for the library's name.
+std::string_view header_text();
+std::string_view example_text();
+
+/// Returns Lathe's version: "0.1.0".
+std::string_view lathe_version();
+
+}  // namespace lathe

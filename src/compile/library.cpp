@@ -1,0 +1,158 @@
+// library.cpp: a compiled network as files. Interface: library.h.
+#include "compile/library.h"
+
+#include <filesystem>
+
+#include "backends/llvm_library.h"
+#include "base/error.h"
+#include "compile/embedded.h"
+#include "compile/manifest.h"
+#include "data/file.h"
+#include "data/folder.h"
+
+namespace lathe {
+namespace {
+
+namespace fs = std::filesystem;
+
+void write(const std::string& path, std::string_view text) {
+  write_file(path, {std::as_bytes(std::span(text))});
+}
+
+bool is_identifier(const std::string& name) { return !name.empty() && identifier_of(name) == name; }
+
+std::string with_name(std::string_view text, const std::string& name) {
+  constexpr std::string_view mark = "@NAME@";
+  std::string result;
+  for (size_t at = 0; at < text.size();) {
+    size_t next = std::min(text.find(mark, at), text.size());
+    result += text.substr(at, next - at);
+    at = next;
+    if (at == text.size()) break;
+    result += name;
+    at += mark.size();
+  }
+  return result;
+}
+
+std::vector<TableFace> faces_of(const std::vector<CompiledFace>& list) {
+  std::vector<TableFace> faces;
+  for (const CompiledFace& face : list) {
+    const Type& type = face.type;
+    faces.push_back({face.name,
+                     name_of(type.element),
+                     {type.shape.begin(), type.shape.end()},
+                     count_of(type.shape) * size_of(type.element)});
+  }
+  return faces;
+}
+
+Tables tables_of(const Compiled& compiled, const std::string& name) {
+  Tables tables;
+  tables.name = name;
+  tables.target = compiled.target;
+  for (const CompiledStep& step : compiled.steps) {
+    tables.steps.push_back({step.symbol, static_cast<int32_t>(tables.places.size()),
+                            static_cast<int32_t>(step.places.size()), step.count});
+    tables.places.insert(tables.places.end(), step.places.begin(), step.places.end());
+  }
+  tables.inputs = faces_of(compiled.inputs);
+  tables.outputs = faces_of(compiled.outputs);
+  tables.arena_bytes = compiled.arena_bytes;
+  tables.scratch_bytes = compiled.scratch_bytes;
+  return tables;
+}
+
+/// Writes the two libraries. What they are made from lies in a folder of its own meanwhile.
+void write_libraries(const Compiled& compiled, const std::string& name, const FolderDraft& draft) {
+  std::string parts = draft.file("parts");
+  fs::create_directory(parts);
+  std::vector<std::string> objects;
+  auto add = [&](const std::string& file, std::string_view bytes) {
+    objects.push_back(parts + "/" + file);
+    write(objects.back(), bytes);
+  };
+  write_file(parts + "/weights", {std::span(compiled.weights)});
+  objects.push_back(parts + "/tables.o");
+  write_tables(tables_of(compiled, name), parts + "/weights", objects.back());
+  for (size_t i = 0; i < compiled.objects.size(); ++i) {
+    add(fmt::format("kernels{}.o", i), compiled.objects[i]);
+  }
+  for (const RuntimeObject& object : runtime_objects(compiled.target)) {
+    add(object.name, object.bytes);
+  }
+  std::string model = parts + "/model.o";
+  join_objects(objects, exported_names(name), model);
+  write_archive(model, name + ".o", draft.file(archive_file));
+  link_shared(compiled.target, model, shared_file, draft.file(shared_file));
+  fs::remove_all(parts);
+}
+
+}  // namespace
+
+std::string identifier_of(const std::string& name) {
+  std::string result;
+  for (char c : name) {
+    bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    result += letter || (c >= '0' && c <= '9') ? c : '_';
+  }
+  // C has no names that begin with a digit; those of the runtime begin with "lathe".
+  bool taken = result.empty() || (result[0] >= '0' && result[0] <= '9') || result[0] == '_' ||
+               result.starts_with("lathe");
+  return taken ? "net_" + result : result;
+}
+
+bool is_library(const std::string& folder) {
+  std::error_code ignored;
+  return fs::is_regular_file(fs::path(folder) / manifest_file, ignored);
+}
+
+void check_library(const std::string& folder, const LibraryOptions& options) {
+  if (!options.name.empty() && !is_identifier(options.name)) {
+    fail("the name '{}' cannot begin the names of C functions; '{}' can", options.name,
+         identifier_of(options.name));
+  }
+  std::error_code error;
+  fs::file_status status = fs::status(folder, error);
+  if (status.type() == fs::file_type::not_found) {
+    FolderDraft draft(folder);  // can it be written?
+    return;
+  }
+  if (error) fail("cannot write the folder '{}': {}", folder, error.message());
+  if (!fs::is_directory(status)) fail("cannot write the folder '{}': it is a file", folder);
+  bool empty = fs::is_empty(folder, error);
+  if (error) fail("cannot read the folder '{}': {}", folder, error.message());
+  if (!empty) {
+    try {
+      if (!is_library(folder)) fail("it has no {}", manifest_file);
+      check_is_manifest(folder);
+    } catch (const UserError& reason) {
+      fail("'{}' is not replaced, as it is no compiled library: {}; name another folder", folder,
+           reason.what());
+    }
+  }
+  FolderDraft draft(folder);
+}
+
+void write_library(const Compiled& compiled, const std::string& folder,
+                   const LibraryOptions& options) {
+  check_library(folder, options);
+  constexpr size_t most = size_t{3} << 29;  // code reaches 2 GiB on x86-64, and there is more
+  if (compiled.weights.size() > most) {
+    fail("the weights have {} bytes; a library can hold {}", compiled.weights.size(), most);
+  }
+  std::string name = options.name.empty() ? identifier_of(compiled.name) : options.name;
+  FolderDraft draft(folder);
+  try {
+    write_libraries(compiled, name, draft);
+    write(draft.file(header_file), with_name(header_text(), name));
+    write(draft.file(example_file), with_name(example_text(), name));
+    std::string at = fs::path(draft.file(manifest_file)).parent_path().string();
+    write(draft.file(manifest_file), print_manifest(compiled, name, at));
+    draft.commit({shared_file, archive_file, header_file, example_file, manifest_file});
+  } catch (const fs::filesystem_error& error) {
+    fail("cannot write the folder '{}': {}", folder, error.code().message());
+  }
+}
+
+}  // namespace lathe

@@ -1,0 +1,92 @@
+// loaded.cpp: a library in this process, called through its C functions. Interface: library.h.
+#include <dlfcn.h>
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "compile/faces.h"
+#include "compile/library.h"
+#include "compile/manifest.h"
+#include "data/file.h"
+
+namespace lathe {
+
+struct LoadedLibrary::State {
+  std::string path, name;
+  void* library = nullptr;
+  void* model = nullptr;
+  std::vector<CompiledFace> inputs, outputs;
+
+  ~State() {
+    if (model != nullptr) function<void(void*)>("destroy")(model);
+    if (library != nullptr) ::dlclose(library);
+  }
+
+  /// Finds the function NAME_x.
+  template <class Signature>
+  Signature* function(const std::string& x) const {
+    void* address = ::dlsym(library, (name + "_" + x).c_str());
+    if (address == nullptr) fail("'{}' has no function {}_{}", path, name, x);
+    return reinterpret_cast<Signature*>(address);
+  }
+
+  [[noreturn]] void fail_as_library() const {
+    fail("'{}': {}", path, function<const char*()>("error")());
+  }
+
+  /// Asks the library for its inputs or outputs: what it says holds, not the manifest.
+  std::vector<CompiledFace> faces(const std::string& kind) const {
+    std::vector<CompiledFace> result;
+    int count = function<int()>(kind + "_count")();
+    for (int i = 0; i < count; ++i) {
+      std::string element_name = function<const char*(int)>(kind + "_element")(i);
+      std::optional<Element> element = element_named(element_name);
+      if (!element) fail("'{}': unknown element '{}'", path, element_name);
+      int rank = function<int(int)>(kind + "_rank")(i);
+      const int64_t* shape = function<const int64_t*(int)>(kind + "_shape")(i);
+      result.push_back(
+          {function<const char*(int)>(kind + "_name")(i), {*element, Shape(shape, shape + rank)}});
+    }
+    return result;
+  }
+};
+
+LoadedLibrary::LoadedLibrary(const std::string& folder, int threads)
+    : state_(std::make_unique<State>()) {
+  State& s = *state_;
+  Manifest manifest = read_manifest(folder);
+  s.path = (std::filesystem::path(folder) / shared_file).string();
+  s.name = manifest.name;
+  std::string here = native_target().triple;
+  if (target_named(manifest.target).triple != here) {
+    fail("'{}' is compiled for {}, but this machine is {}", folder, manifest.target,
+         native_target().name);
+  }
+  bool same = InputFile(s.path).size() == manifest.library_bytes &&
+              hash_of_file(s.path) == manifest.library_hash;
+  if (!same) {
+    fail("'{}' is not the file that {} describes: compile the network again", s.path,
+         manifest_file);
+  }
+  s.library = ::dlopen(std::filesystem::absolute(s.path).c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (s.library == nullptr) fail("cannot load a library: {}", ::dlerror());
+  s.inputs = s.faces("input");
+  s.outputs = s.faces("output");
+  s.model = s.function<void*(int)>("create")(threads);
+  if (s.model == nullptr) s.fail_as_library();
+}
+
+LoadedLibrary::~LoadedLibrary() = default;
+
+const std::vector<CompiledFace>& LoadedLibrary::inputs() const { return state_->inputs; }
+const std::vector<CompiledFace>& LoadedLibrary::outputs() const { return state_->outputs; }
+
+std::vector<Array> LoadedLibrary::run(const std::vector<Array>& inputs) {
+  const State& s = *state_;
+  auto* run = s.function<int(void*, const void* const*, void* const*)>("run");
+  return run_on_arrays(s.inputs, s.outputs, inputs, [&](const void* const* from, void* const* to) {
+    if (run(s.model, from, to) != 0) s.fail_as_library();
+  });
+}
+
+}  // namespace lathe

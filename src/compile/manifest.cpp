@@ -1,0 +1,122 @@
+// manifest.cpp: what a library's folder holds. Interface: manifest.h.
+#include "compile/manifest.h"
+
+#include <cstring>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "compile/embedded.h"
+#include "compile/library.h"
+#include "data/file.h"
+
+namespace lathe {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* format_name = "lathe-library";
+
+Json faces(const std::vector<CompiledFace>& list) {
+  Json json = Json::array();
+  for (const CompiledFace& face : list) {
+    json.push_back(
+        {{"name", face.name}, {"element", name_of(face.type.element)}, {"shape", face.type.shape}});
+  }
+  return json;
+}
+
+/// Reads a manifest; only its format is checked.
+nlohmann::json parse(const std::string& path) {
+  InputFile file(path);
+  if (file.size() > 1L << 30) fail("'{}' is too large to be a manifest", path);
+  std::vector<std::byte> bytes = file.read(0, file.size());
+  const char* begin = reinterpret_cast<const char*>(bytes.data());
+  nlohmann::json json = nlohmann::json::parse(begin, begin + bytes.size(), nullptr, false);
+  if (!json.is_object()) fail("'{}' is damaged: it is no JSON object", path);
+  auto format = json.find("format");
+  if (format == json.end() || *format != format_name) {
+    fail("'{}' is no manifest of a compiled library", path);
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string hash_of_file(const std::string& path) {
+  // Weights may be hundreds of megabytes: words at a time.
+  constexpr long part = 8 << 20;
+  InputFile file(path);
+  uint64_t hash = static_cast<uint64_t>(file.size());
+  for (long at = 0; at < file.size(); at += part) {
+    std::vector<std::byte> bytes = file.read(at, std::min(part, file.size() - at));
+    bytes.resize((bytes.size() + 7) / 8 * 8);
+    for (size_t i = 0; i < bytes.size(); i += 8) {
+      uint64_t word = 0;
+      std::memcpy(&word, bytes.data() + i, 8);
+      hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+      hash ^= hash >> 29;
+    }
+  }
+  return fmt::format("{:016x}", hash);
+}
+
+std::string print_manifest(const Compiled& compiled, const std::string& name,
+                           const std::string& folder) {
+  Json json;
+  json["format"] = format_name;
+  json["version"] = library_version;
+  json["lathe"] = lathe_version();
+  json["name"] = name;
+  json["network"] = compiled.name;
+  json["target"] = {{"name", compiled.target.name},
+                    {"triple", compiled.target.triple},
+                    {"features", compiled.target.features}};
+  json["inputs"] = faces(compiled.inputs);
+  json["outputs"] = faces(compiled.outputs);
+  json["weights_bytes"] = compiled.weights.size();
+  json["arena_bytes"] = compiled.arena_bytes;
+  json["scratch_bytes"] = compiled.scratch_bytes;
+  json["files"] = Json::array();
+  for (const char* file : {shared_file, archive_file, header_file, example_file}) {
+    std::string path = folder + "/" + file;
+    json["files"].push_back(
+        {{"name", file}, {"bytes", InputFile(path).size()}, {"hash", hash_of_file(path)}});
+  }
+  json["nodes"] = Json::array();
+  for (const CompiledNode& node : compiled.nodes) {
+    json["nodes"].push_back({{"name", node.name},
+                             {"op", node.op},
+                             {"schedule", node.schedule},
+                             {"recipe", node.recipe},
+                             {"steps", node.steps}});
+  }
+  // Names come from files of others, and may be no UTF-8.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void check_is_manifest(const std::string& folder) { parse(folder + "/" + manifest_file); }
+
+Manifest read_manifest(const std::string& folder) {
+  std::string path = folder + "/" + manifest_file;
+  try {
+    nlohmann::json json = parse(path);
+    int version = json.at("version").get<int>();
+    if (version != library_version) {
+      fail("'{}' is of version {}, but this Lathe reads version {}: compile the network again",
+           folder, version, library_version);
+    }
+    Manifest manifest;
+    manifest.name = json.at("name").get<std::string>();
+    manifest.target = json.at("target").at("name").get<std::string>();
+    for (const nlohmann::json& file : json.at("files")) {
+      if (file.at("name").get<std::string>() != shared_file) continue;
+      manifest.library_bytes = file.at("bytes").get<long>();
+      manifest.library_hash = file.at("hash").get<std::string>();
+    }
+    return manifest;
+  } catch (const nlohmann::json::exception& error) {
+    fail("'{}' is damaged: {}", path, error.what());
+  }
+}
+
+}  // namespace lathe

@@ -1,0 +1,37 @@
+// manifest.json: what a library's folder holds. Private to the folder.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "compile/compile.h"
+
+namespace lathe {
+
+inline constexpr const char* manifest_file = "manifest.json";
+inline constexpr const char* shared_file = "libmodel.so";
+inline constexpr const char* archive_file = "model.a";
+inline constexpr const char* header_file = "model.h";
+inline constexpr const char* example_file = "example.c";
+
+/// What is read back from a manifest.
+struct Manifest {
+  std::string name;    ///< of the functions
+  std::string target;  ///< its name
+  long library_bytes = 0;
+  std::string library_hash;
+};
+
+/// Returns the manifest of a library whose other files are in "folder" by now.
+std::string print_manifest(const Compiled& compiled, const std::string& name,
+                           const std::string& folder);
+
+/// Fails unless the folder has the manifest of a library, of any version.
+void check_is_manifest(const std::string& folder);
+
+/// Reads and checks the manifest of a folder.
+Manifest read_manifest(const std::string& folder);
+
+/// Returns a file's hash as the manifest writes it.
+std::string hash_of_file(const std::string& path);
+
+}  // namespace lathe

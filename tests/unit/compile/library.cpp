@@ -1,0 +1,133 @@
+// Libraries: written more than once in a process, by several threads, and run in it.
+#include "compile/library.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <thread>
+
+#include "support/temporary.h"
+
+namespace lathe {
+namespace {
+
+using test::content_of;
+using test::expect_failure;
+using test::TemporaryDirectory;
+
+Graph small_graph(const std::string& name) {
+  return initialised(parse_graph("graph " + name +
+                                 "\n"
+                                 "input x: f32[1x3x8x8]\n"
+                                 "weight w: f32[5x3x3x3] = normal(0.3)\n"
+                                 "c = conv(x, w, pads=[1, 1, 1, 1]): f32[1x5x8x8]\n"
+                                 "y = relu(c): f32[1x5x8x8]\n"
+                                 "output y\n"),
+                     1);
+}
+
+Array ramp(const Shape& shape) {
+  std::vector<double> values(static_cast<size_t>(count_of(shape)));
+  for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 17) - 8;
+  return Array::of_reals(Element::f32, shape, values);
+}
+
+TEST(Library, NamesAreIdentifiers) {
+  EXPECT_EQ(identifier_of("resnet18-cifar"), "resnet18_cifar");
+  EXPECT_EQ(identifier_of("nasbench201:6111"), "nasbench201_6111");
+  EXPECT_EQ(identifier_of("3d"), "net_3d");
+  EXPECT_EQ(identifier_of(""), "net_");
+  EXPECT_EQ(identifier_of("lathe_model"), "net_lathe_model");
+  EXPECT_EQ(identifier_of(identifier_of("__x\xff")), identifier_of("__x\xff"));
+}
+
+TEST(Library, RunsAsTheRunnerDoes) {
+  TemporaryDirectory folder;
+  Compiled compiled = compile(small_graph("small"));
+  write_library(compiled, folder.file("out"));
+  Array x = ramp({1, 3, 8, 8});
+  std::vector<Array> expected = Runner(compiled, 1).run({x});
+  for (int threads : {1, 3}) {
+    LoadedLibrary library(folder.file("out"), threads);
+    ASSERT_EQ(library.inputs().size(), 1U);
+    EXPECT_EQ(library.inputs()[0].name, "x");
+    EXPECT_EQ(print_type(library.outputs()[0].type), "f32[1x5x8x8]");
+    EXPECT_EQ(library.run({x}), expected);
+    EXPECT_EQ(library.run({x}), expected);
+    expect_failure(
+        [&] {
+          library.run({ramp({1, 3, 8, 9})});
+        },
+        {"input 'x' is f32[1x3x8x8]", "f32[1x3x8x9]"});
+    expect_failure([&] { library.run({}); }, {"1 inputs", "0 were given"});
+  }
+  expect_failure([&] { LoadedLibrary(folder.file("out"), -1); }, {"-1 threads"});
+}
+
+TEST(Library, SeveralAtATime) {
+  TemporaryDirectory folder;
+  std::vector<std::thread> threads;
+  for (std::string name : {"a", "b", "c"}) {
+    threads.emplace_back(
+        [&folder, name] { write_library(compile(small_graph(name)), folder.file(name)); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  Array x = ramp({1, 3, 8, 8});
+  LoadedLibrary a(folder.file("a"), 1), b(folder.file("b"), 2), c(folder.file("c"), 1);
+  EXPECT_EQ(a.run({x}), b.run({x}));
+  EXPECT_EQ(a.run({x}), c.run({x}));
+}
+
+TEST(Library, TheSameBytesEachTime) {
+  TemporaryDirectory folder;
+  Compiled compiled = compile(small_graph("small"));
+  for (const char* out : {"one", "two"}) write_library(compiled, folder.file(out));
+  for (const char* file : {"libmodel.so", "model.a", "model.h", "example.c", "manifest.json"}) {
+    EXPECT_EQ(content_of(folder.file("one") + "/" + file),
+              content_of(folder.file("two") + "/" + file))
+        << file;
+  }
+}
+
+TEST(Library, ForOtherMachines) {
+  TemporaryDirectory folder;
+  for (const Target& target : targets()) {
+    CompileOptions options;
+    options.target = target;
+    write_library(compile(small_graph("small"), options), folder.file(target.name));
+    if (target.triple == native_target().triple) continue;
+    expect_failure([&] { LoadedLibrary(folder.file(target.name), 1); },
+                   {"is compiled for " + target.name, "this machine is"});
+  }
+}
+
+TEST(Library, ReplacesItsOwnFolderAndNoOther) {
+  TemporaryDirectory folder;
+  Compiled compiled = compile(small_graph("small"));
+  std::string out = folder.file("out");
+  std::filesystem::create_directory(out);
+  write_library(compiled, out + "/", {"first"});
+  folder.file("out/mine", "kept");
+  write_library(compiled, out, {"second"});
+  EXPECT_EQ(content_of(out + "/mine"), "kept");
+  EXPECT_NE(content_of(out + "/model.h").find("second_run"), std::string::npos);
+
+  std::string other = folder.file("other");
+  std::filesystem::create_directory(other);
+  folder.file("other/manifest.json", "{}");
+  expect_failure([&] { write_library(compiled, other); }, {"is not replaced", "manifest"});
+  EXPECT_EQ(content_of(other + "/manifest.json"), "{}");
+  expect_failure([&] { write_library(compiled, folder.file("none/out")); }, {"No such file"});
+  expect_failure([&] { write_library(compiled, out, {"a-b"}); }, {"'a-b'", "'a_b'"});
+  expect_failure([&] { write_library(compiled, out, {"lathe_api"}); }, {"'lathe_api'"});
+
+  size_t entries = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
+    EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos);
+    ++entries;
+  }
+  EXPECT_EQ(entries, 2U);
+}
+
+}  // namespace
+}  // namespace lathe
