@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
+#include "cli/verb_peers.h"
 #include "compile/compile.h"
 #include "compile/machine.h"
 
@@ -20,6 +21,7 @@ struct Options {
   NetworkArguments network;
   int threads = 1;
   double seconds = 2;
+  std::string against;
   bool layers = false, machine = false, json = false, thorough = false;
 };
 
@@ -217,6 +219,10 @@ int run_network(const Options& options) {
 int run(const Options& options) {
   if (options.machine) return show_machine(options);
   if (options.network.network.empty()) fail("give a network, or --machine");
+  if (!options.against.empty()) {
+    return compare({options.network.network, options.against, options.threads, options.seconds,
+                    options.json});
+  }
   return run_network(options);
 }
 
@@ -228,6 +234,8 @@ std::function<int()> prepare(CLI::App& app) {
       ->check(CLI::Range(1, 256));
   app.add_option("--seconds", options->seconds, "measure for so long")
       ->check(CLI::Range(0.01, 3600.0));
+  app.add_option("--against", options->against,
+                 "compare with onnxruntime, openvino, ncnn, torch or tvm; best: with all of them");
   app.add_flag("--layers", options->layers, "time each layer alone, too");
   app.add_flag("--machine", options->machine, "measure this machine instead");
   app.add_flag("--thorough", options->thorough, "let LLVM run its passes, too");
