@@ -390,9 +390,11 @@ class Emitter {
     return llvm::Align(static_cast<uint64_t>(bytes_of(tensor)));
   }
 
-  /// Does LLVM move so many elements as one vector? Not three bytes, say: those it gets wrong.
-  bool moves_at_once(size_t tensor, long count) const {
-    return bytes_of(tensor) >= 4 || (count & (count - 1)) == 0;
+  /// Must the lanes be converted one by one? LLVM 19 loses the last of three
+  /// bytes on AArch64.
+  bool is_odd(long count, size_t tensor) const {
+    bool even = (count & (count - 1)) == 0;
+    return !even && bytes_of(tensor) != (code_.number == Number::f32 ? 4 : 8);
   }
 
   Value* load(const Instruction& i) {
@@ -403,7 +405,20 @@ class Emitter {
       return math_.loaded(builder_.CreateAlignedLoad(type, address(i), alignment(i.tensor)), element);
     }
     auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(count));
-    if (i.stride == 1 && moves_at_once(i.tensor, count)) {
+    if (is_odd(count, i.tensor)) {
+      Value* all = nullptr;
+      for (long k = 0; k < count; ++k) {
+        Value* one = builder_.CreateAlignedLoad(type, address(i, k * i.stride), alignment(i.tensor));
+        one = math_.loaded(one, element);
+        if (k == 0) {
+          all = llvm::PoisonValue::get(
+              llvm::FixedVectorType::get(one->getType(), static_cast<unsigned>(count)));
+        }
+        all = builder_.CreateInsertElement(all, one, static_cast<uint64_t>(k));
+      }
+      return all;
+    }
+    if (i.stride == 1) {
       return math_.loaded(builder_.CreateAlignedLoad(vector, address(i), alignment(i.tensor)), element);
     }
     Value* all = llvm::PoisonValue::get(vector);
@@ -417,8 +432,17 @@ class Emitter {
   void store(const Instruction& i) {
     long count = i.lane;
     Element element = code_.tensors[i.tensor].element;
+    if (count > 1 && is_odd(count, i.tensor)) {
+      Value* all = widened(i.args[0], count);
+      for (long k = 0; k < count; ++k) {
+        Value* one = builder_.CreateExtractElement(all, static_cast<uint64_t>(k));
+        builder_.CreateAlignedStore(math_.stored(one, element), address(i, k * i.stride),
+                                    alignment(i.tensor));
+      }
+      return;
+    }
     Value* value = math_.stored(widened(i.args[0], count), element);
-    if (count == 1 || (i.stride == 1 && moves_at_once(i.tensor, count))) {
+    if (count == 1 || i.stride == 1) {
       builder_.CreateAlignedStore(value, address(i), alignment(i.tensor));
       return;
     }

@@ -16,8 +16,9 @@ long element_count(const Tensor& tensor) {
 
 double neutral_of(Update update, Element element) {
   if (update != Update::maximum) return 0;
-  return is_integral(element) ? static_cast<double>(lowest_of(element))
-                              : -std::numeric_limits<double>::infinity();
+  // Memory of integers cannot hold an infinity.
+  if (is_integral(element)) return static_cast<double>(lowest_of(element));
+  return -std::numeric_limits<double>::infinity();
 }
 
 /// Returns the statement that sets every element of a tensor.
@@ -70,13 +71,12 @@ std::optional<Statement> start_of(const Nest& nest, size_t tensor) {
   }
   if (writers.empty()) return std::nullopt;
   const Statement& first = *writers.front();
+  const Tensor& t = nest.tensors()[tensor];
   if (first.update != Update::assign) {
     std::optional<Statement> own;
     if (writers.size() == 1) own = starting(nest, first);
-    double neutral = neutral_of(first.update, nest.tensors()[tensor].element);
-    return own ? own : filling(nest, tensor, neutral);
+    return own ? own : filling(nest, tensor, neutral_of(first.update, t.element));
   }
-  const Tensor& t = nest.tensors()[tensor];
   if (t.role == Role::local) return std::nullopt;
   std::vector<poly::Image> assigned;
   for (const Statement* s : writers) {
@@ -88,6 +88,19 @@ std::optional<Statement> start_of(const Nest& nest, size_t tensor) {
   return filling(nest, tensor, 0);
 }
 
+/// Returns the outermost place of the first statement that touches a tensor.
+long first_place(const Nest& nest, size_t tensor) {
+  long first = std::numeric_limits<long>::max();
+  for (size_t i = 0; i < nest.statements().size(); ++i) {
+    const Statement& s = nest.statements()[i];
+    bool touches = s.write.tensor == tensor ||
+                   std::any_of(s.reads.begin(), s.reads.end(),
+                               [&](const Access& a) { return a.tensor == tensor; });
+    if (touches) first = std::min(first, nest.order[i].at[0]);
+  }
+  return first;
+}
+
 }  // namespace
 
 Nest with_starts(const Nest& nest) {
@@ -97,8 +110,10 @@ Nest with_starts(const Nest& nest) {
     if (!start) continue;
     std::vector<Statement> statements = result.statements();
     std::vector<Order> order = result.order;
-    for (Order& o : order) ++o.at[0];
+    // Just before the first that touches the tensor, so that they can share loops.
     std::vector<long> at(start->dims.size() + 1, 0);
+    at[0] = first_place(result, tensor);
+    for (Order& o : order) o.at[0] += o.at[0] >= at[0] ? 1 : 0;
     // Listed first: the first statement of a tensor says what it starts at.
     order.insert(order.begin(), plain_order(*start, at));
     statements.insert(statements.begin(), std::move(*start));

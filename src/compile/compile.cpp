@@ -161,7 +161,8 @@ class Workshop {
     }
     Made made;
     made.flops = 2 * static_cast<double>(cost(nest).macs);
-    made.code = lower_node(nest, layouts, options_.target, listing);
+    made.code = lower_node(nest, layouts, options_.target, listing,
+                           unit.border_only ? Unset::kept : Unset::zero);
     return made;
   }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/random.h"
+
 namespace lathe {
 namespace {
 
@@ -44,6 +46,21 @@ MemoryPlan placed(const std::vector<Lifetime>& buffers, const std::vector<size_t
   return plan;
 }
 
+/// Returns the most that is in use at one time.
+long most_live(const std::vector<Lifetime>& buffers) {
+  size_t end = 0;
+  for (const Lifetime& b : buffers) end = std::max(end, b.last + 1);
+  long most = 0;
+  for (size_t step = 0; step < end; ++step) {
+    long live = 0;
+    for (const Lifetime& b : buffers) {
+      if (b.first <= step && step <= b.last) live += rounded(b.bytes);
+    }
+    most = std::max(most, live);
+  }
+  return most;
+}
+
 }  // namespace
 
 MemoryPlan plan_memory(const std::vector<Lifetime>& buffers) {
@@ -54,10 +71,16 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& buffers) {
   auto first = [&](size_t i) { return buffers[i].first; };
 
   MemoryPlan best = placed(buffers, order);
+  std::vector<size_t> best_order = order;
+  auto consider = [&](const std::vector<size_t>& trial) {
+    MemoryPlan plan = placed(buffers, trial);
+    if (plan.bytes > best.bytes) return;
+    best = plan;
+    best_order = trial;
+  };
   auto try_order = [&](auto before) {
     std::stable_sort(order.begin(), order.end(), before);
-    MemoryPlan plan = placed(buffers, order);
-    if (plan.bytes < best.bytes) best = plan;
+    consider(order);
   };
   try_order([&](size_t a, size_t b) { return size(a) > size(b); });
   try_order([&](size_t a, size_t b) { return length(a) > length(b); });
@@ -67,15 +90,15 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& buffers) {
   });
   try_order([&](size_t a, size_t b) { return first(a) < first(b); });
 
-  size_t end = 0;
-  for (const Lifetime& b : buffers) end = std::max(end, b.last + 1);
-  for (size_t step = 0; step < end; ++step) {
-    long live = 0;
-    for (const Lifetime& b : buffers) {
-      if (b.first <= step && step <= b.last) live += rounded(b.bytes);
-    }
-    best.live = std::max(best.live, live);
+  // Where much is lost, two that change places in the order may help.
+  long live = most_live(buffers);
+  Random random(1, "memory");
+  for (int tries = 0; tries < 500 && best.bytes > live + live / 20; ++tries) {
+    std::vector<size_t> trial = best_order;
+    std::swap(trial[random.below(trial.size())], trial[random.below(trial.size())]);
+    consider(trial);
   }
+  best.live = live;
   return best;
 }
 

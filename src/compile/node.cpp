@@ -83,8 +83,8 @@ void collect_statements(const std::vector<LoopNode>& nodes, std::vector<size_t>&
 }  // namespace
 
 NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target& target,
-                    Listing listing) {
-  Nest nest = with_starts(given);
+                    Listing listing, Unset unset) {
+  Nest nest = unset == Unset::zero ? with_starts(given) : given;
   choose_local_layouts(nest, layouts);
   Scheduled scheduled = schedule({nest, layouts, target});
   nest = scheduled.nest;

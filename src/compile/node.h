@@ -29,9 +29,12 @@ struct NodeCode {
 /// What else is wanted of a nest that is compiled.
 enum class Listing { none, text };
 
+/// Does a nest leave what it does not set as it is? Otherwise that is 0.
+enum class Unset { zero, kept };
+
 /// Compiles a nest whose tensors have these layouts; those without axes (of locals) are chosen.
 NodeCode lower_node(const Nest& nest, std::vector<Layout> layouts, const Target& target,
-                    Listing listing = Listing::none);
+                    Listing listing = Listing::none, Unset unset = Unset::zero);
 
 /// Copies the elements of "from" as a preparation says; "bytes" is the size of one.
 void prepare(const Preparation& preparation, const std::byte* from, std::byte* to, long bytes);

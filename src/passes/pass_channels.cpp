@@ -40,7 +40,7 @@ bool works_on_channels(const Node& node) { return is_window(operators_of(node).f
 bool takes_any_layout(const Graph& graph, const Node& node) {
   if (node.op == "concat") {
     auto axis = node.attributes.find("axis");
-    long at = axis == node.attributes.end() ? 0 : std::get<long>(axis->second);
+    long at = axis == node.attributes.end() ? 1 : std::get<long>(axis->second);  // its default
     long rank = static_cast<long>(graph.values[node.outputs.front()].type.shape.size());
     return at == 1 || at == 1 - rank;
   }

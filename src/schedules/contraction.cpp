@@ -1,7 +1,7 @@
 // contraction.cpp: sums of products in which one factor has loops of its own: convolutions, dense
 // and grouped, of any window, and products of matrices.
 //
-//   for co.o, oh, ow.o:           parallel, as far as they go
+//   for oh.o, co.o, oh.i, ow.o:   parallel, as far as they go
 //     start, bias                 the tile of sums is in registers from here ...
 //     for ci.o, kh, kw:
 //       ci.i, ow.i unrolled, co.i vector:  O[co, oh, ow] += W[co, ci, kh, kw] * I[ci, oh+kh, ow+kw]
@@ -9,7 +9,8 @@
 //
 // The vectors run along the loop that only the weights and the result have (co); the tile's other
 // side is the innermost loop that only the data and the result have (ow). Weights are packed in the
-// order in which they are read.
+// order in which they are read. Data that do not fit the second cache are walked in parts that do,
+// so that all columns of weights meet a part before the next one comes.
 #include <algorithm>
 
 #include "schedules/schedule_roles.h"
@@ -97,6 +98,55 @@ std::string neighbours(const Roles& roles, const Parts& parts) {
   return best;
 }
 
+/// A register tile: so many positions, and blocks of so many channels side by side.
+struct Tile {
+  long positions, block, blocks;
+};
+
+/// Chooses the tile. "block" is how many channels of "all" lie together.
+Tile choose_tile(const Target& target, long positions, long block, long all, long lanes) {
+  Tile best{1, block, 1};
+  if (positions == 1) {
+    // Nothing is shared between positions: several columns hide the latency.
+    long vectors = std::max(1L, block / lanes);
+    while (vectors * best.blocks < 8 && block * best.blocks * 2 <= all) best.blocks *= 2;
+    return best;
+  }
+  double least = 1e300;
+  auto consider = [&](long channels, long blocks) {
+    long vectors = (channels + lanes - 1) / lanes * blocks;
+    auto choice = choose_positions(target, positions, vectors);
+    if (!choice || choice->cost >= least * 0.995) return;
+    least = choice->cost;
+    best = {choice->positions, channels, blocks};
+  };
+  // Whole blocks first: of equal choices they load least.
+  for (long blocks : {1L, 2L, 3L, 4L}) {
+    if (blocks == 1 || (all % (block * blocks) == 0)) consider(block, blocks);
+  }
+  for (long part = block / 2; part >= lanes && block % part == 0; part /= 2) consider(part, 1);
+  return best;
+}
+
+/// Returns how many iterations of a loop over "extent" positions make a part of the data that stays
+/// in the second cache, as a multiple of "step"; "extent" if all of them do, or if the "columns"
+/// of weights weigh more.
+long part_of(const Target& target, double data_bytes, double weight_bytes, long columns,
+             long extent, long step) {
+  double budget = static_cast<double>(target.l2_bytes) / 2;
+  if (data_bytes <= budget || extent <= step) return extent;
+  auto parts = static_cast<long>(data_bytes / (budget / 2)) + 1;
+  // Each part meets all weights: that must not cost more than it saves.
+  bool weights_stay = weight_bytes <= budget;
+  if (!weights_stay && static_cast<double>(parts) * weight_bytes >
+                           static_cast<double>(columns) * data_bytes) {
+    return extent;
+  }
+  long size = (extent + parts - 1) / parts;
+  size = std::max(step, (size + step - 1) / step * step);
+  return size >= extent ? extent : size;
+}
+
 std::optional<Recipe> recipe(const Situation& s) {
   size_t main = main_statement(s.nest);
   Roles roles = roles_of(s, main);
@@ -136,42 +186,35 @@ std::optional<Recipe> recipe(const Situation& s) {
     if (block == 1) return std::nullopt;
   }
   long positions = parts.positions.empty() ? 1 : extent_now(parts.positions.back());
-  long vectors = std::max(1L, block / lanes), side_by_side = 1;
-  TileSize tile{1, vectors};
-  if (positions == 1) {
-    // Nothing is shared between positions: several columns hide the latency.
-    while (vectors * side_by_side < 8 && block * side_by_side * 2 <= per_group) side_by_side *= 2;
-  } else {
-    long most = std::min(6L, std::max(1L, per_group / lanes));
-    tile = choose_tile(s.target, positions, std::max(vectors, most));
-    if (tile.vectors < vectors) {
-      vectors = std::max(1L, tile.vectors);
-      while (block % (vectors * lanes) != 0) --vectors;
-      block = vectors * lanes;
-      tile = choose_tile(s.target, positions, vectors);
-    } else {
-      side_by_side = tile.vectors / vectors;
-      while (side_by_side > 1 && (per_group / block) % side_by_side != 0) --side_by_side;
-      tile = choose_tile(s.target, positions, vectors * side_by_side);
-    }
-    while (tile.positions * vectors * side_by_side + vectors * side_by_side +
-               (s.target.lane_products ? tile.positions : 1) >
-           s.target.registers) {
-      if (--tile.positions == 1) break;
-    }
-  }
+  Tile tile = choose_tile(s.target, positions, block, per_group, lanes);
+  block = tile.block;
 
   auto [vo, vi] = writer.split(parts.vector, block);
   std::string several;
-  if (!vo.empty() && side_by_side > 1 && extent_now(vo) > side_by_side) {
-    auto [outer, inner] = writer.split(vo, side_by_side);
+  if (!vo.empty() && tile.blocks > 1 && extent_now(vo) > tile.blocks) {
+    auto [outer, inner] = writer.split(vo, tile.blocks);
     vo = outer;
     several = inner;
   }
-  std::string position_outer, position_inner;
+  std::string position_outer, position_inner, part;
+  auto bytes_of = [&](size_t read) {
+    size_t tensor = s.nest.statements()[main].reads[read].tensor;
+    return static_cast<double>(s.layouts[tensor].size * element);
+  };
+  double data_bytes = bytes_of(parts.data), weight_bytes = bytes_of(parts.weight);
   if (!parts.positions.empty()) {
     std::string last = parts.positions.back();
     parts.positions.pop_back();
+    // The loop whose parts fit: the rows, or all positions where they are one loop.
+    bool rows = !parts.positions.empty() && parts.positions.back() != batch_loop;
+    std::string& walked = rows ? parts.positions.back() : last;
+    long size = part_of(s.target, data_bytes, weight_bytes, vo.empty() ? 1 : extent_now(vo),
+                        extent_now(walked), rows ? 1 : tile.positions);
+    if (size > 1 && size < extent_now(walked)) {
+      auto [outer, inner] = writer.split(walked, size);
+      part = outer;
+      walked = inner;
+    }
     if (tile.positions > 1) {
       std::tie(position_outer, position_inner) = writer.split(last, tile.positions);
     } else {
@@ -189,6 +232,11 @@ std::optional<Recipe> recipe(const Situation& s) {
   }
 
   std::vector<std::string> order = parts.both;
+  if (!parts.positions.empty() && parts.positions.front() == batch_loop) {
+    order.push_back(parts.positions.front());
+    parts.positions.erase(parts.positions.begin());
+  }
+  order.push_back(part);
   order.push_back(vo);
   order.insert(order.end(), parts.positions.begin(), parts.positions.end());
   order.push_back(position_outer);
@@ -197,7 +245,12 @@ std::optional<Recipe> recipe(const Situation& s) {
   for (const std::string& sum : parts.sums) {
     if (sum != near) order.push_back(sum);
   }
-  for (const std::string& loop : {near_inner, several, position_inner, vi}) order.push_back(loop);
+  // A factor that is broadcast serves all columns at once; lanes of a vector stay there anyway.
+  if (s.target.lane_products) {
+    order.insert(order.end(), {near_inner, several, position_inner, vi});
+  } else {
+    order.insert(order.end(), {near_inner, position_inner, several, vi});
+  }
   writer.reorder(order);
   writer.merge(shared);
   for (const std::string& loop : {near_inner, several, position_inner}) {

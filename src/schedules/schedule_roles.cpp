@@ -105,28 +105,23 @@ void RecipeWriter::merge(const std::vector<std::string>& loops) {
   }
 }
 
-TileSize choose_tile(const Target& target, long positions, long most_vectors) {
-  TileSize best{1, 1};
-  double least = 1e300;
-  for (long v = 1; v <= most_vectors; ++v) {
-    for (long t = 1; t <= std::min(positions, 28L); ++t) {
-      long factors = target.lane_products ? t : 1;
-      if (t * v + v + factors > target.registers - 3) continue;
-      auto cycles = [&](long n) {
-        double products = static_cast<double>(n * v) / 2;
-        double broadcast = target.lane_products ? 0.25 : 1;
-        double loads = (static_cast<double>(v) + static_cast<double>(n) * broadcast) / 2;
-        // Four cycles pass until a sum can be added to again.
-        return std::max({products, loads, 4.0}) + 0.25;
-      };
-      double all = static_cast<double>(positions / t) * cycles(t);
-      if (positions % t != 0) all += cycles(positions % t);
-      all /= static_cast<double>(v);
-      if (all < least * 0.999) {
-        least = all;
-        best = {t, v};
-      }
-    }
+std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors) {
+  constexpr long spare = 3;  // registers for what is loaded ahead
+  std::optional<TileChoice> best;
+  for (long t = 1; t <= std::min(positions, target.registers); ++t) {
+    long factors = target.lane_products ? t : 1;
+    if (t > 1 && t * vectors + vectors + factors > target.registers - spare) break;
+    auto cycles = [&](long n) {
+      double products = static_cast<double>(n * vectors) / 2;
+      double broadcast = target.lane_products ? 0.25 : 1;
+      double loads = (static_cast<double>(vectors) + static_cast<double>(n) * broadcast) / 2;
+      // Four cycles pass until a sum can be added to again.
+      return std::max({products, loads, 4.0}) + 0.25;
+    };
+    double all = static_cast<double>(positions / t) * cycles(t);
+    if (positions % t != 0) all += cycles(positions % t);
+    double cost = all / static_cast<double>(positions * vectors);
+    if (!best || cost < best->cost * 0.999) best = TileChoice{t, cost};
   }
   return best;
 }

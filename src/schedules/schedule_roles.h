@@ -59,14 +59,15 @@ class RecipeWriter {
   Recipe recipe_;
 };
 
-/// How many positions and vectors a register tile has.
-struct TileSize {
-  long positions, vectors;
+/// The positions of a register tile, and what a position and vector of results costs with it, in
+/// cycles for each product that is added.
+struct TileChoice {
+  long positions;
+  double cost;
 };
 
-/// Chooses the tile of a product: "positions" in all, and at most "vectors" vectors side by side.
-/// All accumulators, one vector for each column and the factors of a position must fit the
-/// registers.
-TileSize choose_tile(const Target& target, long positions, long most_vectors);
+/// Chooses how many of all "positions" a tile of "vectors" vectors has. All accumulators, one vector
+/// for each column and the factors of a position must fit the registers; nothing if they do not.
+std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors);
 
 }  // namespace lathe::schedules

@@ -48,7 +48,10 @@ std::optional<Recipe> recipe(const Situation& s) {
     bool apart = vector == "g" && !find_loop(order, vector) && find_loop(order, "co");
     if (apart) other = "co";
   }
-  if (!other.empty()) writer.step("merge", {vector, other});
+  if (!other.empty()) {
+    writer.merge({std::string(batch_loop)});
+    writer.step("merge", {vector, other});
+  }
 
   long lanes = s.target.lanes(4);
   long block = evenly == 0 ? lanes : std::min(evenly, lanes);

@@ -30,8 +30,9 @@ TEST(FindPass, SaysWhichPassesThereAre) {
     FAIL() << "found a pass that does not exist";
   } catch (const UserError& error) {
     EXPECT_EQ(std::string(error.what()),
-              "no pass 'fuse'; passes here: dead_code_elimination eliminate_common_subexpr "
-              "fold_constant fuse_ops simplify_inference");
+              "no pass 'fuse'; passes here: alter_op_layout concat_in_place dead_code_elimination "
+              "eliminate_common_subexpr "
+              "fold_constant fuse_ops simplify_inference store_padding");
   }
 }
 

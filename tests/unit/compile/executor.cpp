@@ -1,0 +1,93 @@
+// Any graph on arrays: what is compiled together, what runs alone, what is refused.
+#include "compile/executor.h"
+
+#include <gtest/gtest.h>
+
+#include "support/interpreted.h"
+#include "support/run_graph.h"
+#include "support/temporary.h"
+
+namespace lathe::test {
+namespace {
+
+/// Expects that a graph in text form runs as the interpreter does, twice.
+void expect_right(const std::string& text, std::vector<lathe::Array> inputs = {}) {
+  SCOPED_TRACE(text);
+  Graph graph = initialised(parse_graph(text), 1);
+  verify_types(graph);
+  if (inputs.empty()) inputs = random_inputs(graph);
+  std::vector<lathe::Array> wanted = interpreted(graph, inputs);
+  for (int threads : {1, 2}) {
+    Executor executor(graph, {.threads = threads});
+    for (int again = 0; again < 2; ++again) {
+      std::vector<lathe::Array> got = executor.run(inputs);
+      ASSERT_EQ(got.size(), wanted.size());
+      for (size_t i = 0; i < got.size(); ++i) {
+        ASSERT_EQ(got[i].shape(), wanted[i].shape());
+        ASSERT_EQ(got[i].element(), wanted[i].element());
+        expect_elements(got[i], wanted[i].reals(), 1e-5);
+      }
+    }
+  }
+}
+
+TEST(Executor, RunsWhatIsCompiled) {
+  expect_right(
+      "graph g\ninput x: f32[2x5]\nweight w: f32[3x5] = normal(1)\n"
+      "y = fully_connected(x, w): f32[2x3]\nz = relu(y): f32[2x3]\noutput z\n");
+}
+
+TEST(Executor, AnInputCanBeAnOutput) {
+  expect_right("graph g\ninput x: f32[3]\noutput x\n");
+  expect_right("graph g\ninput x: f32[3]\ny = relu(x): f32[3]\noutput y\noutput x\noutput y\n");
+}
+
+TEST(Executor, AWeightCanBeAnOutput) {
+  expect_right(
+      "graph g\ninput x: f32[3]\nweight w: f32[3] = normal(1)\ny = add(x, w): f32[3]\n"
+      "output w\noutput y\n");
+}
+
+TEST(Executor, OtherElements) {
+  for (const char* element : {"f64", "i64", "i32", "u8", "i8", "f16", "bf16"}) {
+    expect_right(
+        fmt::format("graph g\ninput x: {0}[2x7]\ninput y: {0}[2x7]\nz = maximum(x, y): {0}[2x7]\n"
+                    "s = reduce_max(z, axes=[1]): {0}[2x1]\noutput s\noutput z\n",
+                    element));
+  }
+}
+
+TEST(Executor, PartsThatDependOnDataRunBetween) {
+  expect_right(
+      "graph g\ninput x: f32[5x3]\ninput i: i64[4]\n"
+      "a = relu(x): f32[5x3]\nb = gather(a, i): f32[4x3]\nc = neg(b): f32[4x3]\noutput c\n"
+      "output a\n");
+}
+
+TEST(Executor, RefusesWrongInputs) {
+  Executor executor(parse_graph("graph g\ninput x: f32[3]\ny = relu(x): f32[3]\noutput y\n"));
+  expect_failure([&] { executor.run({}); }, {"graph 'g' has 1 inputs, but 0 were given"});
+  expect_failure(
+      [&] {
+        executor.run({reals({3}, {1, 2, 3})});
+      },
+      {"input 'x' is f32[3], but was given f64[3]"});
+}
+
+TEST(Executor, RefusesWeightsWithoutData) {
+  Graph graph =
+      parse_graph("graph g\ninput x: f32[3]\nweight w: f32[3]\ny = add(x, w): f32[3]\noutput y\n");
+  expect_failure([&] { Executor executor(graph); }, {"weight 'w' has no data"});
+}
+
+TEST(Executor, TellsItsProgress) {
+  Executor executor(parse_graph("graph g\ninput x: f32[3]\ny = relu(x): f32[3]\noutput y\n"));
+  std::vector<std::pair<size_t, size_t>> told;
+  lathe::Array x = lathe::Array::of<float>({3}, {-1, 0, 1});
+  executor.run({x}, [&](size_t done, size_t of) { told.emplace_back(done, of); });
+  ASSERT_FALSE(told.empty());
+  EXPECT_EQ(told.back().first, told.back().second);
+}
+
+}  // namespace
+}  // namespace lathe::test

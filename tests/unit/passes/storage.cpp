@@ -1,0 +1,122 @@
+// The passes that choose where values lie: blocks of channels, parts in place, borders. They change
+// no result, which run_graph.h compares where a network runs.
+#include <gtest/gtest.h>
+
+#include "compile/compile.h"
+#include "models/model.h"
+#include "support/interpreted.h"
+#include "support/run_graph.h"
+
+namespace lathe::test {
+namespace {
+
+const Storage& storage_of(const Graph& graph, const std::string& name) {
+  return graph.values[find_value(graph, name).value()].storage;
+}
+
+Graph prepared_text(const std::string& text) { return prepared(initialised(parse_graph(text), 1)); }
+
+const std::string chain =
+    "graph g\n"
+    "input x: f32[1x3x8x8]\n"
+    "weight w1: f32[16x3x3x3] = normal(0.1)\n"
+    "weight w2: f32[24x16x3x3] = normal(0.1)\n"
+    "weight w3: f32[10x24x1x1] = normal(0.1)\n"
+    "a = conv(x, w1, pads=[1, 1, 1, 1]): f32[1x16x8x8]\n"
+    "b = conv(a, w2, pads=[1, 1, 1, 1]): f32[1x24x8x8]\n"
+    "c = conv(b, w3): f32[1x10x8x8]\n"
+    "d = conv(c, w4, pads=[2, 2, 2, 2]): f32[1x8x8x8]\n"
+    "output d\n";
+
+std::string with_last_weight(std::string text) {
+  return text.insert(text.find("a = "), "weight w4: f32[8x10x5x5] = normal(0.1)\n");
+}
+
+TEST(AlterOpLayout, BlocksAreAsLargeAsChannelsAllow) {
+  Graph graph = prepared_text(with_last_weight(chain));
+  EXPECT_EQ(storage_of(graph, "a").block, 16);
+  EXPECT_EQ(storage_of(graph, "b").block, 8);
+  EXPECT_EQ(storage_of(graph, "c").block, 1);  // 10 channels
+  EXPECT_EQ(storage_of(graph, "d").block, 1);  // callers read it
+}
+
+TEST(AlterOpLayout, WhatOthersReadStaysInRows) {
+  Graph graph = prepared_text(
+      "graph g\ninput x: f32[1x16x4x4]\nweight w: f32[16x16x1x1] = normal(0.1)\n"
+      "a = conv(x, w): f32[1x16x4x4]\nb = reshape(a, shape=[1, 256]): f32[1x256]\noutput b\n");
+  EXPECT_EQ(storage_of(graph, "a").block, 1);
+}
+
+TEST(StorePadding, BordersAreAsWideAsUsersRead) {
+  Graph graph = prepared_text(with_last_weight(chain));
+  EXPECT_EQ(storage_of(graph, "a").border, (std::vector<Pad>{{0, 0}, {0, 0}, {1, 1}, {1, 1}}));
+  EXPECT_TRUE(storage_of(graph, "b").border.empty());
+  EXPECT_EQ(storage_of(graph, "c").border, (std::vector<Pad>{{0, 0}, {0, 0}, {2, 2}, {2, 2}}));
+  EXPECT_TRUE(storage_of(graph, "d").border.empty());
+}
+
+TEST(StorePadding, NeitherInputsNorOutputsHaveOne) {
+  Graph graph = prepared_text(
+      "graph g\ninput x: f32[1x16x4x4]\nweight w: f32[16x16x3x3] = normal(0.1)\n"
+      "a = conv(x, w, pads=[1, 1, 1, 1]): f32[1x16x4x4]\n"
+      "b = conv(a, w, pads=[1, 1, 1, 1]): f32[1x16x4x4]\noutput a\noutput b\n");
+  EXPECT_TRUE(storage_of(graph, "x").border.empty());
+  EXPECT_TRUE(storage_of(graph, "a").border.empty());
+}
+
+const std::string joined =
+    "graph g\n"
+    "input x: f32[1x16x6x6]\n"
+    "weight w: f32[16x16x1x1] = normal(0.1)\n"
+    "weight v: f32[8x16x3x3] = normal(0.1)\n"
+    "weight u: f32[4x40x1x1] = normal(0.1)\n"
+    "a = conv(x, w): f32[1x16x6x6]\n"
+    "b = conv(a, v, pads=[1, 1, 1, 1]): f32[1x8x6x6]\n"
+    "c = conv(x, w): f32[1x16x6x6]\n";
+
+TEST(ConcatInPlace, PartsLieInTheWhole) {
+  std::string text = joined +
+                     "z = concat(a, b, x, axis=1): f32[1x40x6x6]\n"
+                     "y = conv(z, u): f32[1x4x6x6]\noutput y\n";
+  Graph graph = prepared_text(text);
+  ValueId whole = find_value(graph, "z").value();
+  EXPECT_EQ(graph.values[whole].storage.block, 8);
+  // Its own blocks are of 16: they lie otherwise.
+  EXPECT_EQ(storage_of(graph, "a").whole, no_value);
+  EXPECT_EQ(storage_of(graph, "b").whole, whole);
+  EXPECT_EQ(storage_of(graph, "b").first, 16);
+}
+
+TEST(ConcatInPlace, NetworksComputeTheSame) {
+  for (const char* last :
+       {"z = concat(a, b, axis=1): f32[1x24x6x6]\ny = relu(z): f32[1x24x6x6]\noutput y\n",
+        "z = concat(b, a, c, b, axis=1): f32[1x48x6x6]\ny = relu(z): f32[1x48x6x6]\noutput y\n",
+        "z = concat(a, b, axis=1): f32[1x24x6x6]\noutput z\n",
+        "z = concat(a, b, axis=1): f32[1x24x6x6]\noutput z\noutput a\n",
+        "z = concat(a, x, axis=1): f32[1x32x6x6]\nq = concat(z, b, axis=1): f32[1x40x6x6]\n"
+        "y = conv(q, u): f32[1x4x6x6]\noutput y\n",
+        "z = concat(a, c, axis=2): f32[1x16x12x6]\noutput z\n"}) {
+    SCOPED_TRACE(last);
+    Graph graph = initialised(parse_graph(joined + last), 1);
+    verify_types(graph);
+    std::vector<lathe::Array> inputs = random_inputs(graph);
+    std::vector<lathe::Array> wanted = interpreted(graph, inputs),
+                              got = Executor(graph).run(inputs);
+    ASSERT_EQ(got.size(), wanted.size());
+    for (size_t i = 0; i < got.size(); ++i) expect_elements(got[i], wanted[i].reals(), 1e-4);
+  }
+}
+
+TEST(ConcatInPlace, TheConcatenationsOfDensenetAreNoSteps) {
+  Compiled compiled = compile(initialised(load_model("densenet121-cifar"), 1));
+  size_t concatenations = 0;
+  for (const CompiledNode& node : compiled.nodes) {
+    if (node.op != "concat") continue;
+    ++concatenations;
+    EXPECT_EQ(node.steps, 0u) << node.name;
+  }
+  EXPECT_GT(concatenations, 0u);
+}
+
+}  // namespace
+}  // namespace lathe::test
