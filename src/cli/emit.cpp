@@ -65,11 +65,12 @@ int show_nest(const Options& options) {
     fmt::print("{}", print(nest));
     return 0;
   }
-  LoopTree tree = scan(with_starts(nest));
   if (options.at == "loops") {
-    fmt::print("{}", print(tree));
+    fmt::print("{}", print(scan(nest)));
     return 0;
   }
+  // What sums start at is part of the code, not of the order that the recipe made.
+  LoopTree tree = scan(with_starts(nest));
   std::vector<NamedCode> kernels;
   for (Code& code : lower(tree, target_named(options.target))) {
     kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
