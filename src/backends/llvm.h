@@ -12,7 +12,7 @@ namespace lathe {
 
 /// How much LLVM may do to the code before it chooses instructions.
 enum class Effort {
-  quick,   ///< nothing: what the schedule wrote is what runs
+  quick,    ///< nothing: what the schedule wrote is what runs
   thorough  ///< its usual passes
 };
 

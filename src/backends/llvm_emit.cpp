@@ -31,8 +31,8 @@ class Emitter {
         values_(code.variables.size(), nullptr) {
     llvm::Type* pointer = builder_.getPtrTy();
     llvm::Type* integer = builder_.getInt64Ty();
-    auto* type = llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer},
-                                         false);
+    auto* type =
+        llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer}, false);
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
     function_->addFnAttr("target-features", target.features);
     function_->addFnAttr("no-trapping-math", "true");
@@ -80,7 +80,7 @@ class Emitter {
   LlvmMath math_;
   llvm::Function* function_;
   std::vector<Value*> values_;
-  std::map<size_t, Value*> bases_;       // of tensors
+  std::map<size_t, Value*> bases_;        // of tensors
   std::map<size_t, Value*> coordinates_;  // by depth
   std::map<Key, Value*> pointers_;
   std::vector<Floor> floors_;
@@ -98,8 +98,8 @@ class Emitter {
   void find_bases() {
     std::vector<size_t> arguments = arguments_of(code_);
     for (size_t i = 0; i < arguments.size(); ++i) {
-      Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(),
-                                                         function_->getArg(0), i);
+      Value* place =
+          builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), function_->getArg(0), i);
       bases_[arguments[i]] = builder_.CreateLoad(builder_.getPtrTy(), place);
     }
     for (size_t t = 0; t < code_.tensors.size(); ++t) {
@@ -153,8 +153,8 @@ class Emitter {
   Value* moved_by_floors(Value* pointer, const Key& key, size_t depth) {
     for (const auto& [floor, factor] : key.floors) {
       if (floors_[floor].depth != depth) continue;
-      Value* elements = builder_.CreateMul(integer(floors_[floor].of),
-                                           constant(factor * bytes_of(key.tensor)));
+      Value* elements =
+          builder_.CreateMul(integer(floors_[floor].of), constant(factor * bytes_of(key.tensor)));
       pointer = moved(pointer, elements);
     }
     return pointer;
@@ -174,8 +174,8 @@ class Emitter {
     Value* sum = constant(a.constant);
     for (size_t i = 0; i < a.coefficients.size(); ++i) {
       if (a.coefficients[i] == 0) continue;
-      sum = builder_.CreateAdd(
-          sum, builder_.CreateMul(coordinates_.at(i), constant(a.coefficients[i])));
+      sum = builder_.CreateAdd(sum,
+                               builder_.CreateMul(coordinates_.at(i), constant(a.coefficients[i])));
     }
     for (const auto& floor : a.floors) {
       sum = builder_.CreateAdd(sum,
@@ -330,9 +330,7 @@ class Emitter {
 
   long lanes(size_t variable) const { return code_.variables[variable].lanes; }
 
-  Value* widened(size_t variable, long count) {
-    return math_.widened(values_[variable], count);
-  }
+  Value* widened(size_t variable, long count) { return math_.widened(values_[variable], count); }
 
   void emit(const Instruction& i) {
     using Kind = Instruction::Kind;
@@ -402,13 +400,15 @@ class Emitter {
     Element element = code_.tensors[i.tensor].element;
     llvm::Type* type = math_.memory_type(element);
     if (count == 1) {
-      return math_.loaded(builder_.CreateAlignedLoad(type, address(i), alignment(i.tensor)), element);
+      return math_.loaded(builder_.CreateAlignedLoad(type, address(i), alignment(i.tensor)),
+                          element);
     }
     auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(count));
     if (is_odd(count, i.tensor)) {
       Value* all = nullptr;
       for (long k = 0; k < count; ++k) {
-        Value* one = builder_.CreateAlignedLoad(type, address(i, k * i.stride), alignment(i.tensor));
+        Value* one =
+            builder_.CreateAlignedLoad(type, address(i, k * i.stride), alignment(i.tensor));
         one = math_.loaded(one, element);
         if (k == 0) {
           all = llvm::PoisonValue::get(
@@ -419,7 +419,8 @@ class Emitter {
       return all;
     }
     if (i.stride == 1) {
-      return math_.loaded(builder_.CreateAlignedLoad(vector, address(i), alignment(i.tensor)), element);
+      return math_.loaded(builder_.CreateAlignedLoad(vector, address(i), alignment(i.tensor)),
+                          element);
     }
     Value* all = llvm::PoisonValue::get(vector);
     for (long k = 0; k < count; ++k) {

@@ -12,8 +12,8 @@
 
 namespace lathe {
 
-using llvm::Intrinsic::ID;
 using llvm::Value;
+using llvm::Intrinsic::ID;
 namespace intrinsics = llvm::Intrinsic;
 
 llvm::Type* LlvmMath::type() {
@@ -30,9 +30,9 @@ llvm::Type* LlvmMath::type() {
 
 llvm::Type* LlvmMath::like(llvm::Type* scalar, Value* value) {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(value->getType());
-  return vector == nullptr
-             ? scalar
-             : static_cast<llvm::Type*>(llvm::FixedVectorType::get(scalar, vector->getNumElements()));
+  return vector == nullptr ? scalar
+                           : static_cast<llvm::Type*>(
+                                 llvm::FixedVectorType::get(scalar, vector->getNumElements()));
 }
 
 Value* LlvmMath::number(double value) {
@@ -100,9 +100,7 @@ Value* LlvmMath::minimum(Value* a, Value* b) {
   return builder_.CreateSelect(builder_.CreateFCmpOLT(b, a), b, a);
 }
 
-Value* LlvmMath::fma(Value* a, Value* b, Value* c) {
-  return intrinsic(intrinsics::fma, {a, b, c});
-}
+Value* LlvmMath::fma(Value* a, Value* b, Value* c) { return intrinsic(intrinsics::fma, {a, b, c}); }
 
 Value* LlvmMath::sum(Value* lanes) {
   if (number_ == Number::i64) return builder_.CreateAddReduce(lanes);
@@ -129,8 +127,8 @@ Value* LlvmMath::exponential(Value* x) {
   if (number_ != Number::f32) return intrinsic(intrinsics::exp, {x});
   // Beyond these the result is infinite, or 0; NaN goes through.
   Value* bounded = minimum(maximum(x, same(-104, x)), same(89, x));
-  Value* n = intrinsic(intrinsics::rint,
-                       {builder_.CreateFMul(bounded, same(1.4426950408889634, x))});
+  Value* n =
+      intrinsic(intrinsics::rint, {builder_.CreateFMul(bounded, same(1.4426950408889634, x))});
   // ln(2) in two parts, the first with few bits: n times it is exact.
   Value* rest = fma(n, same(-0.693145751953125, x), bounded);
   rest = fma(n, same(-1.42860682030941723e-6, x), rest);
@@ -141,7 +139,8 @@ Value* LlvmMath::exponential(Value* x) {
   // 2 to the n in two steps, as n itself may be beyond the exponents.
   llvm::Type* whole = like(builder_.getInt32Ty(), x);
   Value* exponent = builder_.CreateFPToSI(n, whole);
-  exponent = builder_.CreateSelect(builder_.CreateFCmpUNO(x, x), integer_same(0, exponent), exponent);
+  exponent =
+      builder_.CreateSelect(builder_.CreateFCmpUNO(x, x), integer_same(0, exponent), exponent);
   Value* half = builder_.CreateAShr(exponent, integer_same(1, exponent));
   Value* others = builder_.CreateSub(exponent, half);
   for (Value* part : {half, others}) {
@@ -157,8 +156,8 @@ Value* LlvmMath::hyperbolic_tangent(Value* x) {
   if (number_ != Number::f32) return library("tanh", {x});
   Value* e = exponential(builder_.CreateFMul(x, same(2, x)));
   Value* one = same(1, x);
-  Value* far = builder_.CreateFSub(
-      one, builder_.CreateFDiv(same(2, x), builder_.CreateFAdd(e, one)));
+  Value* far =
+      builder_.CreateFSub(one, builder_.CreateFDiv(same(2, x), builder_.CreateFAdd(e, one)));
   Value* square = builder_.CreateFMul(x, x);
   Value* series = fma(square, same(-17.0 / 315, x), same(2.0 / 15, x));
   series = fma(square, series, same(-1.0 / 3, x));
@@ -257,9 +256,9 @@ Value* LlvmMath::power(Value* base, Value* exponent) {
   }
   Value* minus = integer_same(-1, base);
   Value* sign = builder_.CreateSelect(is_odd(exponent), minus, one);
-  Value* inverse = builder_.CreateSelect(
-      builder_.CreateICmpEQ(base, one), one,
-      builder_.CreateSelect(builder_.CreateICmpEQ(base, minus), sign, zero));
+  Value* inverse =
+      builder_.CreateSelect(builder_.CreateICmpEQ(base, one), one,
+                            builder_.CreateSelect(builder_.CreateICmpEQ(base, minus), sign, zero));
   return builder_.CreateSelect(builder_.CreateICmpSLT(exponent, zero), inverse, result);
 }
 
@@ -376,7 +375,8 @@ Value* LlvmMath::stored(Value* value, Element element) {
       return builder_.CreateFPCast(value, like(memory_type(element), value));
     }
     Value* single = builder_.CreateFPCast(value, like(builder_.getFloatTy(), value));
-    if (element == Element::f16) return builder_.CreateFPTrunc(single, like(builder_.getHalfTy(), value));
+    if (element == Element::f16)
+      return builder_.CreateFPTrunc(single, like(builder_.getHalfTy(), value));
     // To the nearest, half to even; what is no number stays so.
     Value* bits = builder_.CreateBitCast(single, like(builder_.getInt32Ty(), value));
     Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, integer_same(16, bits)),

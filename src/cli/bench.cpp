@@ -64,7 +64,8 @@ int show_machine(const Options& options) {
   if (options.json) {
     nlohmann::json json{{"target", target.name}, {"peak_gflops", machine.peak / 1e9}};
     for (const Bandwidth& b : machine.bandwidths) {
-      json["bandwidths"].push_back({{"level", b.level}, {"bytes", b.bytes}, {"gb_s", b.rate / 1e9}});
+      json["bandwidths"].push_back(
+          {{"level", b.level}, {"bytes", b.bytes}, {"gb_s", b.rate / 1e9}});
     }
     fmt::print("{}\n", json.dump());
     return 0;
@@ -220,8 +221,8 @@ int run(const Options& options) {
   if (options.machine) return show_machine(options);
   if (options.network.network.empty()) fail("give a network, or --machine");
   if (!options.against.empty()) {
-    return compare({options.network.network, options.against, options.threads, options.seconds,
-                    options.json});
+    return compare(
+        {options.network.network, options.against, options.threads, options.seconds, options.json});
   }
   return run_network(options);
 }

@@ -1,5 +1,5 @@
-// emit.cpp: "lathe emit NEST RECIPE --at STAGE": what the compiler makes of a nest, or of a layer of
-// a network, at any stage.
+// emit.cpp: "lathe emit NEST RECIPE --at STAGE": what the compiler makes of a nest, or of a layer
+// of a network, at any stage.
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
 #include "compile/compile.h"
@@ -90,7 +90,8 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--at", options->at, "the stage to print")
       ->check(CLI::IsMember({"nest", "recipe", "loops", "code", "llvm", "asm"}))
       ->capture_default_str();
-  app.add_option("--target", options->target, "of code, llvm and asm: native, aarch64, x86-64-v3, ...")
+  app.add_option("--target", options->target,
+                 "of code, llvm and asm: native, aarch64, x86-64-v3, ...")
       ->capture_default_str();
   return [options] { return run(*options); };
 }

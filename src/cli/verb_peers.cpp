@@ -37,7 +37,8 @@ fs::path find_peers() {
 /// Runs a program; its output goes nowhere, its messages to ours. Returns its status.
 int run_program(const std::vector<std::string>& arguments) {
   std::vector<char*> pointers;
-  for (const std::string& argument : arguments) pointers.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : arguments)
+    pointers.push_back(const_cast<char*>(argument.c_str()));
   pointers.push_back(nullptr);
   pid_t child = fork();
   if (child < 0) fail("cannot start {}", arguments.front());
@@ -67,14 +68,13 @@ struct TemporaryFile {
 
 void print_result(const nlohmann::json& result, const nlohmann::json& versions) {
   const nlohmann::json& peers = result.at("peers");
-  auto time = [&](const std::string& peer) {
-    return 1e3 * peers.at(peer).value("median_s", 0.0);
-  };
+  auto time = [&](const std::string& peer) { return 1e3 * peers.at(peer).value("median_s", 0.0); };
   auto is_measured = [&](const std::string& peer) {
     return peers.contains(peer) && peers.at(peer).value("status", "") == "ok";
   };
   if (!is_measured("lathe")) {
-    fail("Lathe could not be measured: {}", peers.contains("lathe") ? peers.at("lathe").dump() : "");
+    fail("Lathe could not be measured: {}",
+         peers.contains("lathe") ? peers.at("lathe").dump() : "");
   }
   double own = time("lathe");
   int threads = result.at("threads");

@@ -67,8 +67,8 @@ struct Code {
   std::vector<Variable> variables;
   /// The loops shared among workers, outermost: coordinates 0, 1, ... They are not in the body.
   std::vector<long> parallel;
-  std::vector<bool> used;      ///< which tensors are touched in memory
-  std::vector<long> scratch;   ///< offset in bytes of each local tensor in scratch; -1: not there
+  std::vector<bool> used;     ///< which tensors are touched in memory
+  std::vector<long> scratch;  ///< offset in bytes of each local tensor in scratch; -1: not there
   long scratch_bytes = 0;
   Block body;
 

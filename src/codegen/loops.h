@@ -40,7 +40,7 @@ struct LoopNode {
 
 struct LoopTree {
   Nest nest;
-  std::vector<Layout> layouts;  ///< of each tensor
+  std::vector<Layout> layouts;                ///< of each tensor
   std::vector<std::vector<LoopNode>> places;  ///< what runs one after the other, outermost
 };
 

@@ -181,8 +181,9 @@ class Lowering {
   /// Does every statement touch elements at equal distances, lane by lane?
   bool can_be_lanes(const std::vector<LoopNode>& nodes, size_t depth) const {
     auto in_floor = [&](const Affine& a) {
-      return std::any_of(a.floors.begin(), a.floors.end(),
-                         [&](const Affine::Floor& f) -> bool { return poly::involved(f.of)[depth]; });
+      return std::any_of(a.floors.begin(), a.floors.end(), [&](const Affine::Floor& f) -> bool {
+        return poly::involved(f.of)[depth];
+      });
     };
     return std::all_of(nodes.begin(), nodes.end(), [&](const LoopNode& node) {
       if (node.kind != LoopNode::Kind::statement) return can_be_lanes(node.body, depth);
@@ -212,7 +213,8 @@ class Lowering {
     loop.from = node.from;
     loop.end = node.to;
     std::set<size_t> written = written_in(node.body);
-    std::erase_if(loaded_, [&](const auto& entry) { return written.contains(std::get<0>(entry.first)); });
+    std::erase_if(loaded_,
+                  [&](const auto& entry) { return written.contains(std::get<0>(entry.first)); });
     auto kept = loaded_;
     Block* outer = std::exchange(block_, &loop.body);
     prefetch(node);
@@ -232,7 +234,8 @@ class Lowering {
     } else {
       Instruction guard{Instruction::Kind::guard};
       size_t arity = bound_.size();
-      Affine low = poly::constant_of(arity, -node.from), high = poly::constant_of(arity, node.to - 1);
+      Affine low = poly::constant_of(arity, -node.from),
+             high = poly::constant_of(arity, node.to - 1);
       low.coefficients[node.depth] = 1;
       high.coefficients[node.depth] = -1;
       guard.guard = {{{low, false}, {high, false}}};
@@ -353,7 +356,8 @@ class Lowering {
       if (!first && !poly::same(tile.outer, outer)) return std::nullopt;
       first = false;
       auto [at, is_new] = tile.slots.try_emplace(
-          touch.offset.constant, Tile::Slot{0, touch.lanes, touch.stride, touch.old || !touch.write, false});
+          touch.offset.constant,
+          Tile::Slot{0, touch.lanes, touch.stride, touch.old || !touch.write, false});
       if (at->second.lanes != touch.lanes || at->second.stride != touch.stride) return std::nullopt;
       at->second.store = at->second.store || touch.write;
     }
@@ -660,7 +664,8 @@ std::vector<size_t> arguments_of(const Code& code) {
 
 std::vector<Code> lower(const LoopTree& tree, const Target& target) {
   std::vector<Code> kernels;
-  for (size_t i = 0; i < tree.places.size(); ++i) kernels.push_back(Lowering(tree, target, i).run());
+  for (size_t i = 0; i < tree.places.size(); ++i)
+    kernels.push_back(Lowering(tree, target, i).run());
   return kernels;
 }
 

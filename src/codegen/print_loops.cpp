@@ -11,8 +11,8 @@ std::string print_piece(const std::vector<poly::Constraint>& piece,
                         const std::vector<std::string>& names) {
   std::vector<std::string> parts;
   for (const poly::Constraint& c : piece) {
-    parts.push_back(fmt::format("{} {} 0", poly::text(c.expression, names),
-                                c.equality ? "=" : ">="));
+    parts.push_back(
+        fmt::format("{} {} 0", poly::text(c.expression, names), c.equality ? "=" : ">="));
   }
   return fmt::format("{}", fmt::join(parts, " and "));
 }

@@ -61,8 +61,8 @@ class Scanner {
     for (const Place& place : list) {
       std::vector<Open> inside;
       for (size_t s : place.statements) {
-        auto found = std::find_if(open.begin(), open.end(),
-                                  [&](const Open& o) { return o.index == s; });
+        auto found =
+            std::find_if(open.begin(), open.end(), [&](const Open& o) { return o.index == s; });
         if (found != open.end()) inside.push_back(*found);
       }
       if (inside.empty()) continue;

@@ -47,7 +47,8 @@ Layout layout_of(const Graph& graph, ValueId id) {
   const auto& border = value.storage.border;
   for (size_t i = 0; i < border.size(); ++i) shape[i] += border[i].before + border[i].after;
   Layout layout = blocked_layout(shape, value.storage.block);
-  for (size_t i = 0; i < border.size(); ++i) layout.origin += border[i].before * layout.axes[i].outer;
+  for (size_t i = 0; i < border.size(); ++i)
+    layout.origin += border[i].before * layout.axes[i].outer;
   return layout;
 }
 
@@ -55,10 +56,10 @@ Layout layout_of(const Graph& graph, ValueId id) {
 struct Unit {
   std::string key;  // equal keys are compiled alike
   Call call;
-  std::vector<Layout> inputs, outputs;  // origins taken out
+  std::vector<Layout> inputs, outputs;    // origins taken out
   std::vector<std::vector<Pad>> borders;  // of the inputs
   std::vector<bool> constant;             // which inputs are known beforehand
-  bool border_only = false;  // it sets the border of a value: outputs[0]
+  bool border_only = false;               // it sets the border of a value: outputs[0]
   Type border_type;
   std::vector<Pad> border;
   double padding = 0;
@@ -289,7 +290,8 @@ class Assembly {
       if (is_new) {
         Nest nest = nest_of(context, call);
         for (const Tensor& tensor : nest.tensors()) {
-          if (tensor.role == Role::input || tensor.role == Role::weight) at->second.push_back(tensor);
+          if (tensor.role == Role::input || tensor.role == Role::weight)
+            at->second.push_back(tensor);
         }
       }
       Unit unit{print(call), call, {}, {}, {}, {}, false, {}, {}, 0};
@@ -329,8 +331,16 @@ class Assembly {
     const Value& value = graph_.values[id];
     Layout layout = layout_of(graph_, id);
     layout.origin = 0;
-    Unit unit{"border", call_of(graph_, graph_.nodes[n]), {}, {layout}, {}, {}, true, value.type,
-              value.storage.border, value.storage.padding};
+    Unit unit{"border",
+              call_of(graph_, graph_.nodes[n]),
+              {},
+              {layout},
+              {},
+              {},
+              true,
+              value.type,
+              value.storage.border,
+              value.storage.padding};
     unit.key += " " + print_type(value.type) + print_layout(layout);
     for (const Pad& pad : unit.border) unit.key += fmt::format(" {},{}", pad.before, pad.after);
     units_of_[n].push_back(units_.size());
@@ -423,8 +433,8 @@ class Assembly {
     }
     for (ValueId id : node.outputs) {
       if (!is_there(id)) continue;
-      if (!unit.border_only || (has_border(graph_.values[id].storage) &&
-                                graph_.values[id].type == unit.border_type)) {
+      if (!unit.border_only ||
+          (has_border(graph_.values[id].storage) && graph_.values[id].type == unit.border_type)) {
         outputs.push_back(id);
       }
     }
@@ -441,7 +451,8 @@ class Assembly {
     const NodeCode& code = made.code;
     std::vector<ValueId> values = values_of(node, unit, code);
     std::map<size_t, long> prepared;  // locals that hold constants, by tensor
-    for (const Preparation& p : code.preparations) prepared[p.to] = prepare_constant(p, code, values);
+    for (const Preparation& p : code.preparations)
+      prepared[p.to] = prepare_constant(p, code, values);
     std::map<size_t, size_t> locals;  // buffers
     for (size_t k = 0; k < code.kernels.size(); ++k) {
       CompiledStep step{node.name, made.symbols[k], {}, code.kernels[k].count()};
@@ -470,10 +481,9 @@ class Assembly {
     const Value& value = graph_.values[values[t]];
     if (has_data(value)) {
       const Array& data = data_of(values[t]);
-      long offset = add_constant(fmt::format("{}", values[t]), static_cast<long>(data.bytes().size()),
-                                 [&](std::byte* to) {
-                                   std::memcpy(to, data.bytes().data(), data.bytes().size());
-                                 });
+      long offset = add_constant(
+          fmt::format("{}", values[t]), static_cast<long>(data.bytes().size()),
+          [&](std::byte* to) { std::memcpy(to, data.bytes().data(), data.bytes().size()); });
       return {LATHE_WEIGHTS, 0, offset};
     }
     Where& where = place_of(values[t], now);
@@ -499,9 +509,8 @@ class Assembly {
     std::vector<std::string> names;
     for (size_t i = 0; i < p.extents.size(); ++i) names.push_back(fmt::format("i{}", i));
     key += poly::text(p.source, names) + poly::text(p.target, names);
-    return add_constant(key, code.layouts[p.to].size * bytes, [&](std::byte* to) {
-      prepare(p, data.bytes().data(), to, bytes);
-    });
+    return add_constant(key, code.layouts[p.to].size * bytes,
+                        [&](std::byte* to) { prepare(p, data.bytes().data(), to, bytes); });
   }
 
   void place_buffers() {

@@ -19,7 +19,7 @@ namespace lathe {
 struct CompileOptions {
   Target target = native_target();
   Effort effort = Effort::quick;
-  bool cache = true;    ///< keep object files, and use those of earlier runs
+  bool cache = true;     ///< keep object files, and use those of earlier runs
   unsigned threads = 0;  ///< that compile; 0: one for each core
   std::function<void(size_t, size_t)> progress = nullptr;  ///< told how many nodes of how many
 };

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "onnx/onnx.h"
 #include "compile/executor.h"
+#include "onnx/onnx.h"
 
 namespace lathe {
 namespace {

@@ -1,7 +1,7 @@
 // executor.cpp: any graph on arrays. Interface: executor.h.
 //
-// The nodes are cut into runs of those that can be compiled and single ones that cannot. Each run is
-// a graph of its own; where the shapes that reach it are known only when the network runs, it is
+// The nodes are cut into runs of those that can be compiled and single ones that cannot. Each run
+// is a graph of its own; where the shapes that reach it are known only when the network runs, it is
 // compiled then, and kept for the next time that they are the same.
 #include "compile/executor.h"
 
@@ -29,17 +29,17 @@ bool can_be_compiled(const Node& node) {
 std::vector<Segment> segments_of(const Graph& graph) {
   std::vector<Segment> segments;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    bool dynamic = std::any_of(
-        graph.nodes[n].outputs.begin(), graph.nodes[n].outputs.end(), [&](ValueId id) {
+    bool dynamic =
+        std::any_of(graph.nodes[n].outputs.begin(), graph.nodes[n].outputs.end(), [&](ValueId id) {
           const Type& type = graph.values[id].type;
           return type.dynamic || count_of(type.shape) == 0;
         });
-    dynamic = dynamic || std::any_of(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end(),
-                                     [&](ValueId id) {
-                                       return id != no_value &&
-                                              (graph.values[id].type.dynamic ||
-                                               count_of(graph.values[id].type.shape) == 0);
-                                     });
+    dynamic =
+        dynamic ||
+        std::any_of(graph.nodes[n].inputs.begin(), graph.nodes[n].inputs.end(), [&](ValueId id) {
+          return id != no_value &&
+                 (graph.values[id].type.dynamic || count_of(graph.values[id].type.shape) == 0);
+        });
     bool compiled = can_be_compiled(graph.nodes[n]) && !dynamic;
     if (segments.empty() || !compiled || !segments.back().compiled) {
       segments.push_back({{}, compiled, {}, {}});
@@ -101,7 +101,7 @@ struct Executor::State {
   ExecutorOptions options;
   Context context;
   std::vector<Segment> segments;
-  std::vector<std::unique_ptr<Runner>> runners;              // of compiled segments
+  std::vector<std::unique_ptr<Runner>> runners;            // of compiled segments
   std::map<std::string, std::unique_ptr<Runner>> singles;  // of nodes, by call
   std::vector<std::vector<ValueId>> last;                  // values that no later segment reads
 
@@ -164,8 +164,8 @@ struct Executor::State {
       const Array& array = operands[next];
       id = part.values.size();
       part.inputs.push_back(id);
-      part.values.push_back({fmt::format("x{}", next++), Value::Kind::input,
-                             {array.element(), array.shape()}});
+      part.values.push_back(
+          {fmt::format("x{}", next++), Value::Kind::input, {array.element(), array.shape()}});
     }
     for (size_t i = 0; i < copy.outputs.size(); ++i) {
       copy.outputs[i] = part.values.size();

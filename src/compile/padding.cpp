@@ -106,8 +106,8 @@ Nest with_padded_copy(const Nest& nest, size_t tensor) {
 }  // namespace
 
 Nest without_padding(const Nest& nest, size_t tensor) {
-  bool neutral = std::all_of(
-      nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {
+  bool neutral =
+      std::all_of(nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {
         bool reads = std::any_of(s.reads.begin(), s.reads.end(),
                                  [&](const Access& a) { return a.tensor == tensor; });
         return !reads || is_neutral(s, nest.tensors()[tensor]);

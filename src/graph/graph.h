@@ -56,8 +56,8 @@ inline constexpr ValueId no_value = static_cast<ValueId>(-1);
 /// Where the elements of a value lie while the network runs. By default they lie row-major in a
 /// place of their own. It changes no result; passes choose it, and the text form leaves it out.
 struct Storage {
-  long block = 1;            ///< so many channels (dimension 1) lie together, innermost
-  std::vector<Pad> border;   ///< elements around each dimension that hold "padding"; empty: none
+  long block = 1;           ///< so many channels (dimension 1) lie together, innermost
+  std::vector<Pad> border;  ///< elements around each dimension that hold "padding"; empty: none
   double padding = 0;
   ValueId whole = no_value;  ///< the value that this one is a part of, if any
   long first = 0;            ///< the channel of "whole" at which it begins

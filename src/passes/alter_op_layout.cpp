@@ -59,9 +59,8 @@ Graph run(const Graph& graph) {
     for (ValueId id : node.outputs) {
       Value& value = result.values[id];
       if (is_output[id] || !is_image(value.type)) continue;
-      bool liked = std::all_of(users[id].begin(), users[id].end(), [&](size_t n) {
-        return takes_any_layout(result, result.nodes[n]);
-      });
+      bool liked = std::all_of(users[id].begin(), users[id].end(),
+                               [&](size_t n) { return takes_any_layout(result, result.nodes[n]); });
       const Shape& shape = value.type.shape;
       bool is_pixel = std::all_of(shape.begin() + 2, shape.end(), [](long e) { return e == 1; });
       if (liked && !is_pixel) value.storage.block = block_for(shape[1]);

@@ -10,8 +10,8 @@ namespace lathe::passes {
 namespace {
 
 bool is_window(std::string_view op) {
-  for (const char* name : {"conv", "conv_transpose", "max_pool", "avg_pool", "global_pool",
-                           "lp_pool", "upsample"}) {
+  for (const char* name :
+       {"conv", "conv_transpose", "max_pool", "avg_pool", "global_pool", "lp_pool", "upsample"}) {
     if (op == name) return true;
   }
   return false;

@@ -19,7 +19,8 @@ Affine floor_of(const Affine& a, long divisor, const std::vector<Interval>& rang
 /// Returns the range of "a" where the coordinates have these ranges: maybe wider than it is.
 Interval bounds(const Affine& a, const std::vector<Interval>& ranges);
 
-/// Returns "a" with the coordinates whose range is one number replaced by it, and floors simplified.
+/// Returns "a" with the coordinates whose range is one number replaced by it, and floors
+/// simplified.
 Affine narrowed(const Affine& a, const std::vector<Interval>& ranges);
 
 /// Are the two written the same way?

@@ -138,8 +138,8 @@ long part_of(const Target& target, double data_bytes, double weight_bytes, long 
   auto parts = static_cast<long>(data_bytes / (budget / 2)) + 1;
   // Each part meets all weights: that must not cost more than it saves.
   bool weights_stay = weight_bytes <= budget;
-  if (!weights_stay && static_cast<double>(parts) * weight_bytes >
-                           static_cast<double>(columns) * data_bytes) {
+  if (!weights_stay &&
+      static_cast<double>(parts) * weight_bytes > static_cast<double>(columns) * data_bytes) {
     return extent;
   }
   long size = (extent + parts - 1) / parts;
@@ -176,7 +176,8 @@ std::optional<Recipe> recipe(const Situation& s) {
   };
 
   // The size of the tile.
-  long element = std::max(4L, size_of(s.nest.tensors()[s.nest.statements()[main].write.tensor].element));
+  long element =
+      std::max(4L, size_of(s.nest.tensors()[s.nest.statements()[main].write.tensor].element));
   long lanes = s.target.lanes(element);
   const LoopRole& v = *roles.find(parts.vector);
   long per_group = v.extent;  // beyond it the data are others

@@ -66,8 +66,9 @@ struct TileChoice {
   double cost;
 };
 
-/// Chooses how many of all "positions" a tile of "vectors" vectors has. All accumulators, one vector
-/// for each column and the factors of a position must fit the registers; nothing if they do not.
+/// Chooses how many of all "positions" a tile of "vectors" vectors has. All accumulators, one
+/// vector for each column and the factors of a position must fit the registers; nothing if they do
+/// not.
 std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors);
 
 }  // namespace lathe::schedules

@@ -23,9 +23,9 @@ std::optional<Recipe> recipe(const Situation& s) {
   std::vector<std::string> outer, window;
   long window_size = 1, evenly = 0;
   for (const LoopRole& loop : roles.loops) {
-    bool together = loop.write.step == 1 &&
-                    std::all_of(loop.reads.begin(), loop.reads.end(),
-                                [](const Motion& read) { return read.moves; });
+    bool together =
+        loop.write.step == 1 && std::all_of(loop.reads.begin(), loop.reads.end(),
+                                            [](const Motion& read) { return read.moves; });
     if (!loop.write.moves) {
       window.push_back(loop.name);
       window_size *= loop.extent;

@@ -81,7 +81,8 @@ bool is_multiple(const isl::aff& index, long factor) {
 /// Shrinks tensors and the statements that touch them until all agree.
 class Propagation {
  public:
-  Propagation(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed)
+  Propagation(const Nest& nest, const NeuralTarget& target,
+              const std::pair<Statement, Order>& changed)
       : tensors_(nest.tensors()), statements_(nest.statements()), order_(target.rest) {
     statements_[target.index] = changed.first;
     order_[target.index] = changed.second;
@@ -179,8 +180,8 @@ class Propagation {
   }
 };
 
-Nest propagated(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed,
-                size_t dimension, std::string& note) {
+Nest propagated(const Nest& nest, const NeuralTarget& target,
+                const std::pair<Statement, Order>& changed, size_t dimension, std::string& note) {
   size_t tensor = changed.first.write.tensor;
   auto left = what_is_left(changed.first, dimension);
   if (!left) {
@@ -310,8 +311,9 @@ Statement repetition(const Nest& nest, const NeuralTarget& target, const Kept& k
 
 }  // namespace
 
-Nest complete(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed,
-              const Kept& kept, Completion completion, std::string& note) {
+Nest complete(const Nest& nest, const NeuralTarget& target,
+              const std::pair<Statement, Order>& changed, const Kept& kept, Completion completion,
+              std::string& note) {
   const Tensor& tensor = nest.tensors()[target.statement.write.tensor];
   require_only_writer(nest, target);
   if (completion == Completion::repeat) {

@@ -117,7 +117,8 @@ bool applies(const Nest& nest, const Step& step) {
   }
 }
 
-Nest assemble(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed) {
+Nest assemble(const Nest& nest, const NeuralTarget& target,
+              const std::pair<Statement, Order>& changed) {
   std::vector<Statement> statements = nest.statements();
   std::vector<Order> order = target.rest;
   statements[target.index] = changed.first;

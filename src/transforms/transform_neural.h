@@ -56,11 +56,13 @@ struct Kept {
 
 /// Assembles the nest with "changed" (the target after the step) in place of the target, and
 /// completes what it no longer writes. "note" is extended by what the completion did.
-Nest complete(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed,
-              const Kept& kept, Completion completion, std::string& note);
+Nest complete(const Nest& nest, const NeuralTarget& target,
+              const std::pair<Statement, Order>& changed, const Kept& kept, Completion completion,
+              std::string& note);
 
 /// The same where every element is still written.
-Nest assemble(const Nest& nest, const NeuralTarget& target, const std::pair<Statement, Order>& changed);
+Nest assemble(const Nest& nest, const NeuralTarget& target,
+              const std::pair<Statement, Order>& changed);
 
 /// The same with a new statement that runs after the target (and more tensors that it uses).
 Nest assemble_with(const Nest& nest, const NeuralTarget& target,

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "passes/pass.h"
 #include "compile/executor.h"
+#include "passes/pass.h"
 #include "support/run_call.h"
 
 namespace lathe::test {

@@ -3,9 +3,9 @@
 
 #include <set>
 
+#include "compile/executor.h"
 #include "models/model.h"
 #include "ops/op_graph.h"
-#include "compile/executor.h"
 #include "support/onnx_model.h"
 #include "support/run_call.h"
 

@@ -5,10 +5,10 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "compile/executor.h"
 #include "legality/legality.h"
 #include "onnx/onnx.h"
 #include "ops/op_evaluate.h"
-#include "compile/executor.h"
 
 namespace lathe::test {
 namespace {
