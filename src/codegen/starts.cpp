@@ -8,11 +8,7 @@
 namespace lathe {
 namespace {
 
-long element_count(const Tensor& tensor) {
-  long n = 1;
-  for (long extent : tensor.shape) n *= extent;
-  return n;
-}
+long element_count(const Tensor& tensor) { return row_major_layout(tensor.shape).size; }
 
 double neutral_of(Update update, Element element) {
   if (update != Update::maximum) return 0;

@@ -2,18 +2,11 @@
 #include "compile/compile.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <mutex>
-#include <thread>
 
 #include "base/error.h"
 #include "compile/memory.h"
-#include "compile/node.h"
-#include "compile/objects.h"
-#include "compile/padding.h"
-#include "nest/footprint.h"
-#include "ops/op.h"
+#include "compile/units.h"
 #include "passes/pass.h"
 
 namespace lathe {
@@ -52,163 +45,6 @@ Layout layout_of(const Graph& graph, ValueId id) {
   return layout;
 }
 
-/// A node's nest with the values of its tensors; -1: none.
-struct Unit {
-  std::string key;  // equal keys are compiled alike
-  Call call;
-  std::vector<Layout> inputs, outputs;    // origins taken out
-  std::vector<std::vector<Pad>> borders;  // of the inputs
-  std::vector<bool> constant;             // which inputs are known beforehand
-  bool border_only = false;               // it sets the border of a value: outputs[0]
-  Type border_type;
-  std::vector<Pad> border;
-  double padding = 0;
-};
-
-/// What a unit becomes.
-struct Made {
-  NodeCode code;
-  std::vector<std::string> symbols;
-  std::string object;
-  double flops = 0;
-};
-
-std::string print_layout(const Layout& layout) {
-  std::string text = fmt::format("{}", layout.size);
-  for (const Layout::Axis& axis : layout.axes) {
-    text += fmt::format(" {}/{}/{}", axis.block, axis.outer, axis.inner);
-  }
-  return text;
-}
-
-/// Compiles units, each kind once, on several threads.
-class Workshop {
- public:
-  Workshop(const CompileOptions& options) : options_(options) {}
-
-  /// Returns what each unit becomes; equal units share it.
-  std::vector<std::shared_ptr<const Made>> make(const std::vector<Unit>& units) {
-    std::map<std::string, size_t> first;
-    std::vector<size_t> kinds;
-    for (size_t i = 0; i < units.size(); ++i) {
-      if (first.try_emplace(units[i].key, i).second) kinds.push_back(i);
-    }
-    std::vector<std::shared_ptr<const Made>> made(units.size());
-    std::atomic<size_t> next = 0, done = 0;
-    std::exception_ptr failure;
-    std::mutex mutex;
-    auto work = [&] {
-      Context context;
-      LlvmCompiler compiler(options_.target, options_.effort);
-      for (size_t i = next++; i < kinds.size(); i = next++) {
-        try {
-          made[kinds[i]] = make_one(context, compiler, units[kinds[i]]);
-        } catch (...) {
-          std::lock_guard lock(mutex);
-          if (!failure) failure = std::current_exception();
-          next = kinds.size();
-        }
-        std::lock_guard lock(mutex);
-        ++done;
-        if (options_.progress) options_.progress(done, kinds.size());
-      }
-    };
-    size_t count = options_.threads != 0 ? options_.threads : std::thread::hardware_concurrency();
-    count = std::clamp<size_t>(count, 1, std::max<size_t>(1, kinds.size()));
-    std::vector<std::thread> threads;
-    for (size_t i = 1; i < count; ++i) threads.emplace_back(work);
-    work();
-    for (std::thread& thread : threads) thread.join();
-    if (failure) std::rethrow_exception(failure);
-    for (size_t i = 0; i < units.size(); ++i) made[i] = made[first[units[i].key]];
-    return made;
-  }
-
- private:
-  const CompileOptions& options_;
-
-  std::shared_ptr<const Made> make_one(isl::ctx ctx, LlvmCompiler& compiler, const Unit& unit) {
-    auto made = std::make_shared<Made>(lowered(ctx, unit, Listing::none));
-    std::string text = llvm_version() + " " + program_version() + options_.target.name + " " +
-                       options_.target.features + (options_.effort == Effort::quick ? " q" : " t");
-    for (const Code& code : made->code.kernels) text += signature(code);
-    std::string name = fingerprint(text);
-    std::vector<NamedCode> named;
-    for (size_t i = 0; i < made->code.kernels.size(); ++i) {
-      made->symbols.push_back(fmt::format("lathe_kernel_{}_{}", name, i));
-      named.push_back({made->symbols.back(), made->code.kernels[i]});
-    }
-    if (named.empty()) return made;
-    auto kept = options_.cache ? kept_object(name) : std::nullopt;
-    made->object = kept ? *kept : compiler.object(named);
-    if (options_.cache && !kept) keep_object(name, made->object);
-    return made;
-  }
-
- public:
-  /// Returns the code of a unit, without an object.
-  Made lowered(isl::ctx ctx, const Unit& unit, Listing listing) const {
-    Nest nest = nest_for(ctx, unit);
-    std::vector<Layout> layouts(nest.tensors().size());
-    size_t in = 0, out = 0;
-    for (size_t t = 0; t < layouts.size(); ++t) {
-      const Tensor& tensor = nest.tensors()[t];
-      if (tensor.role == Role::local) continue;
-      bool output = tensor.role == Role::output;
-      layouts[t] = output ? unit.outputs.at(out++) : unit.inputs.at(in++);
-      if (layouts[t].axes.size() != tensor.shape.size()) {
-        layouts[t] = row_major_layout(tensor.shape);
-      }
-    }
-    Made made;
-    made.flops = 2 * static_cast<double>(cost(nest).macs);
-    made.code = lower_node(nest, layouts, options_.target, listing,
-                           unit.border_only ? Unset::kept : Unset::zero);
-    return made;
-  }
-
- private:
-  /// Returns the text that decides what a kernel's object is.
-  static std::string signature(const Code& code) {
-    std::string text = fmt::format("{}\n{}", static_cast<int>(code.number), print(code));
-    for (size_t t = 0; t < code.tensors.size(); ++t) {
-      text += fmt::format("{} {} {};", name_of(code.tensors[t].element), code.scratch[t],
-                          static_cast<bool>(code.used[t]));
-    }
-    return text;
-  }
-
-  /// Says of each operand whether it is known beforehand: then it is a weight, and can be packed.
-  static Nest with_roles(const Nest& nest, const std::vector<bool>& constant) {
-    std::vector<Tensor> tensors = nest.tensors();
-    size_t in = 0;
-    for (Tensor& tensor : tensors) {
-      if (tensor.role != Role::input && tensor.role != Role::weight) continue;
-      tensor.role = constant.at(in++) ? Role::weight : Role::input;
-    }
-    auto meaning = std::make_shared<Meaning>(std::move(tensors), nest.statements(), nest.order);
-    return {nest.name, std::move(meaning), nest.order};
-  }
-
-  static Nest nest_for(isl::ctx ctx, const Unit& unit) {
-    if (unit.border_only) {
-      return border_of(ctx, unit.border_type.shape, unit.border, unit.padding,
-                       unit.border_type.element);
-    }
-    Nest nest = nest_of(ctx, unit.call);
-    size_t in = 0;
-    for (size_t t = 0; t < nest.tensors().size(); ++t) {
-      const Tensor& tensor = nest.tensors()[t];
-      if (tensor.role != Role::input && tensor.role != Role::weight) continue;
-      const std::vector<Pad>& border = unit.borders.at(in++);
-      bool padded = std::any_of(tensor.pad.begin(), tensor.pad.end(),
-                                [](const Pad& p) { return p.before > 0 || p.after > 0; });
-      if (padded && border.empty()) nest = without_padding(nest, t);
-    }
-    return with_roles(nest, unit.constant);
-  }
-};
-
 /// Is the padding that the nest of a call reads stored with the value?
 bool is_stored(const Storage& storage, const Tensor& tensor) {
   if (storage.border.size() != tensor.pad.size() || storage.padding != tensor.padding) return false;
@@ -231,7 +67,7 @@ class Assembly {
     collect_units();
     Context context;
     if (units_of_[n].empty()) return {"", "", "", "in place: nothing is done\n", {}};
-    Made made = Workshop(options_).lowered(context, units_[units_of_[n].back()], Listing::text);
+    Made made = lowered(context, units_[units_of_[n].back()], options_.target, Listing::text);
     NodeListing listing{made.code.schedule, made.code.recipe, made.code.nest, made.code.loops, {}};
     for (const Code& code : made.code.kernels) {
       listing.kernels.push_back({fmt::format("kernel_{}", listing.kernels.size()), code});
@@ -241,7 +77,7 @@ class Assembly {
 
   Compiled run() {
     collect_units();
-    made_ = Workshop(options_).make(units_);
+    made_ = make_units(units_, options_);
     find_places();
     for (size_t n = 0; n < graph_.nodes.size(); ++n) add_steps(n);
     place_buffers();

@@ -258,14 +258,8 @@ std::optional<Recipe> recipe(const Situation& s) {
     if (!loop.empty()) writer.step("unroll", {loop});
   }
   writer.step("vectorize", {vi});
-  size_t parallel = 0;
-  for (const std::string& loop : shared) {
-    if (loop.empty() || parallel == 2) continue;
-    writer.step("parallel", {loop});
-    ++parallel;
-  }
-  const Tensor& weights = s.nest.tensors()[s.nest.statements()[main].reads[parts.weight].tensor];
-  if (weights.role == Role::weight) writer.step("pack", {weights.name});
+  writer.share(shared);
+  writer.pack_weights(main);
   return writer.recipe();
 }
 

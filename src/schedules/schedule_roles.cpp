@@ -95,6 +95,23 @@ void RecipeWriter::reorder(const std::vector<std::string>& loops) {
   if (args.size() > 1) step("reorder", std::move(args));
 }
 
+void RecipeWriter::share(const std::vector<std::string>& loops) {
+  size_t shared = 0;
+  for (const std::string& loop : loops) {
+    if (loop.empty() || shared == 2) continue;
+    step("parallel", {loop});
+    ++shared;
+  }
+}
+
+void RecipeWriter::pack_weights(size_t statement) {
+  std::vector<Access> reads = nest_.statements()[statement].reads;
+  for (const Access& read : reads) {
+    const Tensor& tensor = nest_.tensors()[read.tensor];
+    if (tensor.role == Role::weight) step("pack", {tensor.name});
+  }
+}
+
 void RecipeWriter::merge(const std::vector<std::string>& loops) {
   for (const std::string& loop : loops) {
     Step wanted{"merge", {loop}};

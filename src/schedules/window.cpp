@@ -81,16 +81,8 @@ std::optional<Recipe> recipe(const Situation& s) {
   }
   if (!position_inner.empty()) writer.step("unroll", {position_inner});
   writer.step("vectorize", {vi});
-  size_t parallel = 0;
-  for (const std::string& loop : shared) {
-    if (loop.empty() || parallel == 2) continue;
-    writer.step("parallel", {loop});
-    ++parallel;
-  }
-  for (const Access& read : statement.reads) {
-    const Tensor& tensor = s.nest.tensors()[read.tensor];
-    if (tensor.role == Role::weight) writer.step("pack", {tensor.name});
-  }
+  writer.share(shared);
+  writer.pack_weights(main);
   return writer.recipe();
 }
 

@@ -1,0 +1,144 @@
+// units.cpp: units of work to kernels and objects. Interface: units.h.
+#include "compile/units.h"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "compile/objects.h"
+#include "compile/padding.h"
+#include "nest/footprint.h"
+
+namespace lathe {
+namespace {
+
+/// Returns the text that decides what a kernel's object is.
+std::string signature(const Code& code) {
+  std::string text = fmt::format("{}\n{}", static_cast<int>(code.number), print(code));
+  for (size_t t = 0; t < code.tensors.size(); ++t) {
+    text += fmt::format("{} {} {};", name_of(code.tensors[t].element), code.scratch[t],
+                        static_cast<bool>(code.used[t]));
+  }
+  return text;
+}
+
+/// Says of each operand whether it is known beforehand: then it is a weight, and can be packed.
+Nest with_roles(const Nest& nest, const std::vector<bool>& constant) {
+  std::vector<Tensor> tensors = nest.tensors();
+  size_t in = 0;
+  for (Tensor& tensor : tensors) {
+    if (tensor.role != Role::input && tensor.role != Role::weight) continue;
+    tensor.role = constant.at(in++) ? Role::weight : Role::input;
+  }
+  auto meaning = std::make_shared<Meaning>(std::move(tensors), nest.statements(), nest.order);
+  return {nest.name, std::move(meaning), nest.order};
+}
+
+Nest nest_for(isl::ctx ctx, const Unit& unit) {
+  if (unit.border_only) {
+    return border_of(ctx, unit.border_type.shape, unit.border, unit.padding,
+                     unit.border_type.element);
+  }
+  Nest nest = nest_of(ctx, unit.call);
+  size_t in = 0;
+  for (size_t t = 0; t < nest.tensors().size(); ++t) {
+    const Tensor& tensor = nest.tensors()[t];
+    if (tensor.role != Role::input && tensor.role != Role::weight) continue;
+    const std::vector<Pad>& border = unit.borders.at(in++);
+    bool padded = std::any_of(tensor.pad.begin(), tensor.pad.end(),
+                              [](const Pad& p) { return p.before > 0 || p.after > 0; });
+    if (padded && border.empty()) nest = without_padding(nest, t);
+  }
+  return with_roles(nest, unit.constant);
+}
+
+std::shared_ptr<const Made> make_one(isl::ctx ctx, LlvmCompiler& compiler, const Unit& unit,
+                                     const CompileOptions& options) {
+  auto made = std::make_shared<Made>(lowered(ctx, unit, options.target, Listing::none));
+  std::string text =
+      fmt::format("{} {} {} {} {}", llvm_version(), program_version(), options.target.name,
+                  options.target.features, options.effort == Effort::quick ? "quick" : "thorough");
+  for (const Code& code : made->code.kernels) text += signature(code);
+  std::string name = fingerprint(text);
+  std::vector<NamedCode> named;
+  for (size_t i = 0; i < made->code.kernels.size(); ++i) {
+    made->symbols.push_back(fmt::format("lathe_kernel_{}_{}", name, i));
+    named.push_back({made->symbols.back(), made->code.kernels[i]});
+  }
+  if (named.empty()) return made;
+  auto kept = options.cache ? kept_object(name) : std::nullopt;
+  made->object = kept ? *kept : compiler.object(named);
+  if (options.cache && !kept) keep_object(name, made->object);
+  return made;
+}
+
+}  // namespace
+
+std::string print_layout(const Layout& layout) {
+  std::string text = fmt::format("{}", layout.size);
+  for (const Layout::Axis& axis : layout.axes) {
+    text += fmt::format(" {}/{}/{}", axis.block, axis.outer, axis.inner);
+  }
+  return text;
+}
+
+Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing) {
+  Nest nest = nest_for(ctx, unit);
+  std::vector<Layout> layouts(nest.tensors().size());
+  size_t in = 0, out = 0;
+  for (size_t t = 0; t < layouts.size(); ++t) {
+    const Tensor& tensor = nest.tensors()[t];
+    if (tensor.role == Role::local) continue;
+    bool output = tensor.role == Role::output;
+    layouts[t] = output ? unit.outputs.at(out++) : unit.inputs.at(in++);
+    if (layouts[t].axes.size() != tensor.shape.size()) {
+      layouts[t] = row_major_layout(tensor.shape);
+    }
+  }
+  Made made;
+  made.flops = 2 * static_cast<double>(cost(nest).macs);
+  made.code =
+      lower_node(nest, layouts, target, listing, unit.border_only ? Unset::kept : Unset::zero);
+  return made;
+}
+
+std::vector<std::shared_ptr<const Made>> make_units(const std::vector<Unit>& units,
+                                                    const CompileOptions& options) {
+  std::map<std::string, size_t> first;
+  std::vector<size_t> kinds;
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (first.try_emplace(units[i].key, i).second) kinds.push_back(i);
+  }
+  std::vector<std::shared_ptr<const Made>> made(units.size());
+  std::atomic<size_t> next = 0, done = 0;
+  std::exception_ptr failure;
+  std::mutex mutex;
+  auto work = [&] {
+    Context context;
+    LlvmCompiler compiler(options.target, options.effort);
+    for (size_t i = next++; i < kinds.size(); i = next++) {
+      try {
+        made[kinds[i]] = make_one(context, compiler, units[kinds[i]], options);
+      } catch (...) {
+        std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next = kinds.size();
+      }
+      std::lock_guard lock(mutex);
+      ++done;
+      if (options.progress) options.progress(done, kinds.size());
+    }
+  };
+  size_t count = options.threads != 0 ? options.threads : std::thread::hardware_concurrency();
+  count = std::clamp<size_t>(count, 1, std::max<size_t>(1, kinds.size()));
+  std::vector<std::thread> threads;
+  for (size_t i = 1; i < count; ++i) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+  if (failure) std::rethrow_exception(failure);
+  for (size_t i = 0; i < units.size(); ++i) made[i] = made[first[units[i].key]];
+  return made;
+}
+
+}  // namespace lathe

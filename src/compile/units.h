@@ -1,0 +1,44 @@
+// Units of work: a node, or the border of a value, with the layouts of its tensors. Each kind is
+// compiled once, on several threads. Private to the folder.
+#pragma once
+
+#include <memory>
+
+#include "compile/compile.h"
+#include "compile/node.h"
+#include "ops/op.h"
+
+namespace lathe {
+
+/// What is compiled alone. Layouts begin at 0: where a tensor begins is said when it is called.
+struct Unit {
+  std::string key;  ///< equal keys are compiled alike
+  Call call;
+  std::vector<Layout> inputs, outputs;
+  std::vector<std::vector<Pad>> borders;  ///< of the inputs; empty: padding is not stored
+  std::vector<bool> constant;             ///< which inputs are known beforehand
+  bool border_only = false;               ///< it sets the border of a value: outputs[0]
+  Type border_type = {};
+  std::vector<Pad> border = {};
+  double padding = 0;
+};
+
+/// What a unit becomes.
+struct Made {
+  NodeCode code;
+  std::vector<std::string> symbols;
+  std::string object;
+  double flops = 0;
+};
+
+/// Prints a layout: equal texts are equal layouts, but for the origin.
+std::string print_layout(const Layout& layout);
+
+/// Returns the code of a unit, without symbols and object.
+Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing);
+
+/// Returns what each unit becomes; equal units share it.
+std::vector<std::shared_ptr<const Made>> make_units(const std::vector<Unit>& units,
+                                                    const CompileOptions& options);
+
+}  // namespace lathe
