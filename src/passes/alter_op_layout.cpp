@@ -4,7 +4,7 @@
 //
 // Convolutions and windows read and write vectors of channels; element-wise work takes any layout.
 // What else reads a value, a reshape say, wants it row-major. A network's inputs and outputs are
-// row-major: an input that convolutions read is first copied, once.
+// row-major: an input that convolutions read, other than depthwise, is first copied, once.
 #include <algorithm>
 
 #include "passes/pass.h"
@@ -32,7 +32,7 @@ Graph with_copied_inputs(const Graph& graph) {
   for (ValueId id : graph.inputs) {
     if (!is_image(graph.values[id].type)) continue;
     bool wanted = std::any_of(users[id].begin(), users[id].end(),
-                              [&](size_t n) { return works_on_channels(graph.nodes[n]); });
+                              [&](size_t n) { return sums_channels(graph, graph.nodes[n]); });
     if (!wanted) continue;
     Value copy;
     copy.name = graph.values[id].name + ".stored";

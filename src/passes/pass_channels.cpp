@@ -35,7 +35,13 @@ std::vector<std::string> operators_of(const Node& node) {
 
 }  // namespace
 
-bool works_on_channels(const Node& node) { return is_window(operators_of(node).front()); }
+bool sums_channels(const Graph& graph, const Node& node) {
+  std::string op = operators_of(node).front();
+  if (op != "conv" && op != "conv_transpose") return false;
+  // The weights' second dimension is the input channels of a group, or (transposed) the filters.
+  const Shape& weights = graph.values[node.inputs.at(1)].type.shape;
+  return weights.size() > 1 && (op == "conv_transpose" || weights[1] > 1);
+}
 
 bool takes_any_layout(const Graph& graph, const Node& node) {
   if (node.op == "concat") {

@@ -144,7 +144,11 @@ long part_of(const Target& target, double data_bytes, double weight_bytes, long 
   }
   long size = (extent + parts - 1) / parts;
   size = std::max(step, (size + step - 1) / step * step);
-  return size >= extent ? extent : size;
+  if (size >= extent) return extent;
+  // Parts of one size share out evenly.
+  long even = size;
+  while (even > step && extent % even != 0) even -= step;
+  return extent % even == 0 && 2 * even >= size ? even : size;
 }
 
 std::optional<Recipe> recipe(const Situation& s) {

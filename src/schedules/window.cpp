@@ -54,7 +54,9 @@ std::optional<Recipe> recipe(const Situation& s) {
   }
 
   long lanes = s.target.lanes(4);
-  long block = evenly == 0 ? lanes : std::min(evenly, lanes);
+  // Without weights, which take registers, several vectors go side by side.
+  long most = statement.reads.size() > 1 ? lanes : 4 * lanes;
+  long block = evenly == 0 ? lanes : std::min(evenly, most);
   auto [vo, vi] = writer.split(vector, block);
   std::string position_outer, position_inner;
   if (!outer.empty()) {
