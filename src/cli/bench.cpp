@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
 #include "cli/verb_peers.h"
+#include "cli/verb_values.h"
 #include "compile/compile.h"
 #include "compile/machine.h"
 
@@ -87,14 +87,8 @@ struct Buffers {
   std::vector<void*> to;
 
   explicit Buffers(const Compiled& compiled) {
-    for (const CompiledFace& face : compiled.inputs) {
-      Random random(1, face.name);
-      std::vector<double> values(static_cast<size_t>(count_of(face.type.shape)));
-      for (double& x : values) {
-        x = is_float(face.type.element) ? random.normal() : static_cast<double>(random.below(2));
-      }
-      inputs.push_back(Array::of_reals(face.type.element, face.type.shape, values));
-    }
+    std::vector<std::string> random(compiled.inputs.size(), "random:1");
+    inputs = gather_inputs(compiled.inputs, random, "none", {});
     for (const Array& input : inputs) from.push_back(input.bytes().data());
     for (const CompiledFace& face : compiled.outputs) {
       long bytes = count_of(face.type.shape) * size_of(face.type.element);

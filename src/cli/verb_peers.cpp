@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "data/folder.h"
 
 namespace lathe::cli {
 namespace {
@@ -53,19 +54,6 @@ int run_program(const std::vector<std::string>& arguments) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
-/// A file that is gone when this is.
-struct TemporaryFile {
-  std::string path;
-  TemporaryFile() {
-    std::string pattern = (fs::temp_directory_path() / "lathe-XXXXXX").string();
-    int file = mkstemp(pattern.data());
-    if (file < 0) fail("cannot write to {}", fs::temp_directory_path().string());
-    close(file);
-    path = pattern;
-  }
-  ~TemporaryFile() { unlink(path.c_str()); }
-};
-
 void print_result(const nlohmann::json& result, const nlohmann::json& versions) {
   const nlohmann::json& peers = result.at("peers");
   auto time = [&](const std::string& peer) { return 1e3 * peers.at(peer).value("median_s", 0.0); };
@@ -94,7 +82,9 @@ void print_result(const nlohmann::json& result, const nlohmann::json& versions) 
 }  // namespace
 
 int compare(const Comparison& comparison) {
-  TemporaryFile report;
+  // Never committed: it is gone when this ends.
+  FolderDraft folder((fs::temp_directory_path() / "lathe-comparison").string());
+  std::string report = folder.file("report.json");
   std::vector<std::string> arguments = {find_peers().string(),
                                         comparison.network,
                                         "--lathe",
@@ -104,12 +94,12 @@ int compare(const Comparison& comparison) {
                                         "--seconds",
                                         fmt::format("{}", comparison.seconds),
                                         "--json",
-                                        report.path};
+                                        report};
   if (comparison.peer != "best") {
     arguments.insert(arguments.end(), {"--peers", comparison.peer});
   }
   int status = run_program(arguments);
-  std::ifstream file(report.path);
+  std::ifstream file(report);
   nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
   if (status != 0 || json.is_discarded() || json.at("results").empty()) {
     fail("the comparison failed (status {}); scripts/setup-bench installs the peers", status);

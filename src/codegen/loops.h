@@ -5,16 +5,15 @@
 // into several, and the condition is gone. What no cut removes stays as a guard of the statement.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
+#include "codegen/guard.h"
 #include "codegen/layout.h"
 #include "nest/nest.h"
 
 namespace lathe {
-
-/// The conditions of an instance: all constraints of one of these lists hold. Empty: always.
-using Guard = std::vector<std::vector<poly::Constraint>>;
 
 /// One node: a loop, some iterations of the parallel loop around it, or a statement.
 struct LoopNode {
@@ -50,6 +49,16 @@ Nest with_starts(const Nest& nest);
 
 /// Scans a nest into loops. Without layouts its tensors are row-major.
 LoopTree scan(const Nest& nest, std::vector<Layout> layouts = {});
+
+/// Returns the tensors that statements inside these nodes write.
+std::set<size_t> written_in(const std::vector<LoopNode>& nodes, const Nest& nest);
+
+/// Returns the statements inside these nodes that read or write a tensor.
+std::set<size_t> touching(size_t tensor, const std::vector<LoopNode>& nodes, const Nest& nest);
+
+/// Can the loop at "depth" around these nodes become the lanes of vectors? Every statement inside
+/// must touch elements at equal distances, lane by lane.
+bool can_be_lanes(const std::vector<LoopNode>& nodes, size_t depth, const Nest& nest);
 
 /// Prints loops as people write them.
 std::string print(const LoopTree& tree);

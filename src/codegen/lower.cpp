@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "codegen/code.h"
+#include "codegen/tile.h"
 
 namespace lathe {
 namespace {
@@ -25,36 +26,15 @@ using poly::Interval;
 constexpr long most_unrolled = 1024;
 
 Number number_of(const Nest& nest) {
-  bool integral = true, wide = false, narrow = false;
+  bool integral = true, wide = false;
   for (const Tensor& tensor : nest.tensors()) {
-    if (is_float(tensor.element)) integral = false;
+    integral = integral && !is_float(tensor.element);
     wide = wide || tensor.element == Element::f64 ||
            (is_integral(tensor.element) && size_of(tensor.element) >= 4);
-    narrow = narrow || is_float(tensor.element);
   }
   if (integral) return Number::i64;
   return wide ? Number::f64 : Number::f32;
 }
-
-/// An element, or a vector of elements, that a statement touches.
-struct Touch {
-  size_t tensor;
-  Affine offset;
-  long lanes, stride;
-  bool write, old;  // "old": its value before matters
-  bool guarded;
-};
-
-/// The elements of one tensor that are kept in variables.
-struct Tile {
-  struct Slot {
-    size_t variable;
-    long lanes, stride;
-    bool load, store;
-  };
-  std::map<long, Slot> slots;  // by the constant of their offset
-  Affine outer;                // the offset but for the constant
-};
 
 /// What is loaded: a tensor, the offset as numbers, the distance and the number of lanes.
 using MemoryKey = std::tuple<size_t, std::vector<long>, long, long>;
@@ -162,7 +142,8 @@ class Lowering {
     } else if (node.extent() == 1) {
       bind(node.depth, {node.from, node.from});
       walk(node.body);
-    } else if (node.mark == Mark::vector && !lanes_depth_ && can_be_lanes(node.body, node.depth)) {
+    } else if (node.mark == Mark::vector && !lanes_depth_ &&
+               can_be_lanes(node.body, node.depth, tree_.nest)) {
       bound_[node.depth] = {{node.from, node.to - 1}, true, 0, 0};
       lanes_depth_ = node.depth;
       walk(node.body);
@@ -178,33 +159,6 @@ class Lowering {
     }
   }
 
-  /// Does every statement touch elements at equal distances, lane by lane?
-  bool can_be_lanes(const std::vector<LoopNode>& nodes, size_t depth) const {
-    auto in_floor = [&](const Affine& a) {
-      return std::any_of(a.floors.begin(), a.floors.end(), [&](const Affine::Floor& f) -> bool {
-        return poly::involved(f.of)[depth];
-      });
-    };
-    return std::all_of(nodes.begin(), nodes.end(), [&](const LoopNode& node) {
-      if (node.kind != LoopNode::Kind::statement) return can_be_lanes(node.body, depth);
-      if (in_floor(node.write)) return false;
-      if (std::any_of(node.reads.begin(), node.reads.end(), in_floor)) return false;
-      for (const auto& piece : node.guard) {
-        for (const auto& c : piece) {
-          if (poly::involved(c.expression)[depth]) return false;
-        }
-      }
-      const Statement& s = statement(node);
-      bool reduces = node.write.coefficients[depth] == 0;
-      if (!reduces) return true;
-      // A tensor that is read and written lane after lane in one place is no vector.
-      for (const Access& read : s.reads) {
-        if (read.tensor == s.write.tensor) return false;
-      }
-      return s.update != Update::assign;
-    });
-  }
-
   void lower_loop(const LoopNode& node) {
     bind(node.depth, {node.from, node.to - 1});
     if (touches_ != nullptr) return walk(node.body);
@@ -212,7 +166,7 @@ class Lowering {
     loop.depth = node.depth;
     loop.from = node.from;
     loop.end = node.to;
-    std::set<size_t> written = written_in(node.body);
+    std::set<size_t> written = written_in(node.body, tree_.nest);
     std::erase_if(loaded_,
                   [&](const auto& entry) { return written.contains(std::get<0>(entry.first)); });
     auto kept = loaded_;
@@ -257,18 +211,6 @@ class Lowering {
     block_->push_back(std::move(instruction));
   }
 
-  std::set<size_t> written_in(const std::vector<LoopNode>& nodes) const {
-    std::set<size_t> result;
-    for (const LoopNode& node : nodes) {
-      if (node.kind == LoopNode::Kind::statement) {
-        result.insert(statement(node).write.tensor);
-      } else {
-        result.merge(written_in(node.body));
-      }
-    }
-    return result;
-  }
-
   // ---- register tiles ---------------------------------------------------------------------
 
   /// Writes the code of a loop's body, with the tiles that it allows in variables.
@@ -280,7 +222,7 @@ class Lowering {
 
   std::vector<size_t> begin_tiles(const std::vector<LoopNode>& nodes) {
     std::set<size_t> candidates;
-    for (size_t tensor : written_in(nodes)) {
+    for (size_t tensor : written_in(nodes, tree_.nest)) {
       if (!tiles_.contains(tensor)) candidates.insert(tensor);
     }
     if (candidates.empty() || nodes.empty()) return {};
@@ -289,7 +231,7 @@ class Lowering {
     for (const LoopNode& node : nodes) depth = std::min(depth, node.depth);
     std::vector<size_t> begun;
     for (size_t tensor : candidates) {
-      auto tile = tile_of(tensor, touches, depth);
+      auto tile = tile_of(tensor, touches, depth, most_in_registers());
       if (!tile) continue;
       bool elsewhere = code_.tensors[tensor].role != Role::local || outside_[tensor] ||
                        !is_complete(tensor, nodes, *tile);
@@ -303,6 +245,13 @@ class Lowering {
     }
     return begun;
   }
+
+  /// Returns how many elements a tile may have: what does not fit the registers by far is no tile.
+  long most_in_registers() const {
+    return 2 * target_.registers * target_.vector_bytes / number_bytes();
+  }
+
+  long number_bytes() const { return code_.number == Number::f32 ? 4 : 8; }
 
   std::vector<Touch> look_at(const std::vector<LoopNode>& nodes) {
     std::vector<Touch> touches;
@@ -319,78 +268,14 @@ class Lowering {
   bool is_complete(size_t tensor, const std::vector<LoopNode>& nodes, const Tile& tile) const {
     bool loads = std::any_of(tile.slots.begin(), tile.slots.end(),
                              [](const auto& slot) { return slot.second.load; });
-    return !loads && touching(tensor, nodes) == touching(tensor, root_);
-  }
-
-  std::set<size_t> touching(size_t tensor, const std::vector<LoopNode>& nodes) const {
-    std::set<size_t> result;
-    for (const LoopNode& node : nodes) {
-      if (node.kind != LoopNode::Kind::statement) {
-        result.merge(touching(tensor, node.body));
-        continue;
-      }
-      const Statement& s = statement(node);
-      bool touches = s.write.tensor == tensor ||
-                     std::any_of(s.reads.begin(), s.reads.end(),
-                                 [&](const Access& a) { return a.tensor == tensor; });
-      if (touches) result.insert(node.statement);
-    }
-    return result;
-  }
-
-  /// Returns the tile of a tensor if its elements are the same for all loops from "depth" on.
-  std::optional<Tile> tile_of(size_t tensor, const std::vector<Touch>& touches,
-                              size_t depth) const {
-    Tile tile;
-    bool first = true;
-    for (const Touch& touch : touches) {
-      if (touch.tensor != tensor) continue;
-      if (touch.guarded) return std::nullopt;
-      std::vector<bool> involved = poly::involved(touch.offset);
-      for (size_t i = depth; i < involved.size(); ++i) {
-        if (involved[i]) return std::nullopt;
-      }
-      Affine outer = widened(touch.offset);
-      outer.constant = 0;
-      if (first) tile.outer = outer;
-      if (!first && !poly::same(tile.outer, outer)) return std::nullopt;
-      first = false;
-      auto [at, is_new] = tile.slots.try_emplace(
-          touch.offset.constant,
-          Tile::Slot{0, touch.lanes, touch.stride, touch.old || !touch.write, false});
-      if (at->second.lanes != touch.lanes || at->second.stride != touch.stride) return std::nullopt;
-      at->second.store = at->second.store || touch.write;
-    }
-    long bytes = 0, size = code_.number == Number::f32 ? 4 : 8;
-    for (const auto& [constant, slot] : tile.slots) bytes += slot.lanes * size;
-    if (bytes > 2 * target_.registers * target_.vector_bytes) return std::nullopt;
-    std::set<long> elements;  // no two slots may share one
-    for (const auto& [constant, slot] : tile.slots) {
-      for (long k = 0; k < slot.lanes; ++k) {
-        if (!elements.insert(constant + k * slot.stride).second) return std::nullopt;
-      }
-    }
-    return tile;
-  }
-
-  /// Returns the same function with a coordinate for every loop there can be.
-  Affine widened(Affine a) const {
-    a.coefficients.resize(bound_.size(), 0);
-    for (auto& floor : a.floors) floor.of = widened(floor.of);
-    return a;
-  }
-
-  Affine at_constant(const Tile& tile, long constant) const {
-    Affine offset = tile.outer;
-    offset.constant = constant;
-    return offset;
+    return !loads && touching(tensor, nodes, tree_.nest) == touching(tensor, root_, tree_.nest);
   }
 
   void load_slot(size_t tensor, const Tile& tile, long constant, const Tile::Slot& slot) {
     Instruction load{Instruction::Kind::load};
     load.to = slot.variable;
     load.tensor = tensor;
-    load.offset = at_constant(tile, constant);
+    load.offset = tile.at(constant);
     load.stride = slot.stride;
     code_.used[tensor] = true;
     block_->push_back(std::move(load));
@@ -400,7 +285,7 @@ class Lowering {
     const Tile& tile = tiles_.at(tensor);
     for (const auto& [constant, slot] : tile.slots) {
       if (!slot.store) continue;
-      store(tensor, at_constant(tile, constant), slot.lanes == 1 ? 0 : slot.stride, slot.variable);
+      store(tensor, tile.at(constant), slot.lanes == 1 ? 0 : slot.stride, slot.variable);
     }
     tiles_.erase(tensor);
   }
@@ -414,35 +299,12 @@ class Lowering {
 
   void lower_statement(const LoopNode& node) {
     Guard open;
-    if (!still_open(node.guard, open)) return;
+    if (!can_hold(node.guard, ranges(node.write.coefficients.size()), open)) return;
     if (touches_ != nullptr) return note_touches(node, !open.empty());
     if (open.empty()) return lower_instance(node);
     Instruction guard{Instruction::Kind::guard};
     guard.guard = open;
     in_block(guard, [&] { lower_instance(node); });
-  }
-
-  /// Can the guard hold here? Returns in "open" what is left of it; nothing if it always holds.
-  bool still_open(const Guard& guard, Guard& open) const {
-    if (guard.empty()) return true;
-    for (const auto& piece : guard) {
-      std::vector<poly::Constraint> kept;
-      bool possible = true;
-      for (const poly::Constraint& c : piece) {
-        auto known = ranges(c.expression.coefficients.size());
-        Interval range = poly::bounds(c.expression, known);
-        if (range.upper < 0 || (c.equality && range.lower > 0)) possible = false;
-        bool holds = c.equality ? range.lower == 0 && range.upper == 0 : range.lower >= 0;
-        if (!holds) kept.push_back({poly::narrowed(c.expression, known), c.equality});
-      }
-      if (!possible) continue;
-      if (kept.empty()) {
-        open.clear();
-        return true;
-      }
-      open.push_back(std::move(kept));
-    }
-    return !open.empty();
   }
 
   void note_touches(const LoopNode& node, bool guarded) {
@@ -535,7 +397,7 @@ class Lowering {
 
   /// Loads an element together with those that the next iterations of an unrolled loop read.
   std::optional<size_t> lane_of_neighbours(size_t tensor, const Affine& offset, const Affine& at) {
-    long group = target_.vector_bytes / (code_.number == Number::f32 ? 4 : 8);
+    long group = target_.vector_bytes / number_bytes();
     for (size_t depth = 0; depth < offset.coefficients.size(); ++depth) {
       const Bound& b = bound_[depth];
       if (offset.coefficients[depth] != 1 || b.unrolled_to == 0) continue;
@@ -588,7 +450,6 @@ class Lowering {
       return;
     }
     store(tensor, at, step, value);
-    std::erase_if(loaded_, [&](const auto& entry) { return std::get<0>(entry.first) == tensor; });
   }
 
   void store(size_t tensor, const Affine& at, long step, size_t value) {
@@ -599,6 +460,8 @@ class Lowering {
     store.lane = step == 0 ? 1 : std::max(lanes(), code_.variables[value].lanes);
     code_.used[tensor] = true;
     block_->push_back(std::move(store));
+    // What was loaded of the tensor before may be another value now.
+    std::erase_if(loaded_, [&](const auto& entry) { return std::get<0>(entry.first) == tensor; });
   }
 
   // ---- prefetches and locals --------------------------------------------------------------
@@ -630,7 +493,7 @@ class Lowering {
     for (size_t i = 0; i < tree_.places.size(); ++i) {
       if (i == place) continue;
       for (size_t t = 0; t < outside_.size(); ++t) {
-        outside_[t] = outside_[t] || !touching(t, tree_.places[i]).empty();
+        outside_[t] = outside_[t] || !touching(t, tree_.places[i], tree_.nest).empty();
       }
     }
   }

@@ -169,36 +169,11 @@ class Scanner {
                              const std::vector<Interval>& ranges) const {
     std::vector<Open> result;
     for (const Open& o : open) {
-      if (o.guard.empty()) {
-        result.push_back(o);
-        continue;
-      }
-      std::vector<Interval> all = all_ranges(o, ranges);
       Open left{o.index, o.statement, {}};
-      bool always = false;
-      for (const auto& piece : o.guard) {
-        std::vector<poly::Constraint> kept;
-        if (!possible(piece, all, kept)) continue;
-        always = always || kept.empty();
-        left.guard.push_back(kept);
-      }
-      if (left.guard.empty()) continue;
-      if (always) left.guard.clear();
+      if (!can_hold(o.guard, all_ranges(o, ranges), left.guard)) continue;
       result.push_back(std::move(left));
     }
     return result;
-  }
-
-  /// Can all constraints hold? Keeps those that may not.
-  static bool possible(const std::vector<poly::Constraint>& piece, const std::vector<Interval>& all,
-                       std::vector<poly::Constraint>& kept) {
-    for (const poly::Constraint& c : piece) {
-      Interval range = poly::bounds(c.expression, all);
-      if (range.upper < 0 || (c.equality && range.lower > 0)) return false;
-      bool holds = c.equality ? range.lower == 0 && range.upper == 0 : range.lower >= 0;
-      if (!holds) kept.push_back(c);
-    }
-    return true;
   }
 };
 

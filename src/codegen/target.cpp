@@ -2,7 +2,9 @@
 #include "codegen/target.h"
 
 #include <fmt/ranges.h>
-#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
 
 #include "base/error.h"
 
@@ -30,12 +32,27 @@ std::string native_name() {
 }
 #endif
 
-long cache_bytes(int name, long otherwise) {
-  long bytes = sysconf(name);
-  return bytes > 0 ? bytes : otherwise;
+/// Returns what a file of the kernel holds: "64K", "Data".
+std::string line_of(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
 }
 
 }  // namespace
+
+long cache_bytes(int level) {
+  for (int index = 0; index < 8; ++index) {
+    std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
+    if (line_of(folder + "level") != std::to_string(level)) continue;
+    if (line_of(folder + "type") == "Instruction") continue;
+    std::string size = line_of(folder + "size");
+    char unit = size.empty() ? ' ' : size.back();
+    return std::atol(size.c_str()) * (unit == 'M' ? 1 << 20 : unit == 'K' ? 1 << 10 : 1);
+  }
+  return 0;
+}
 
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
@@ -62,8 +79,8 @@ Target target_named(const std::string& name) {
 
 Target native_target() {
   Target target = target_named(native_name());
-  target.l1_bytes = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, target.l1_bytes);
-  target.l2_bytes = cache_bytes(_SC_LEVEL2_CACHE_SIZE, target.l2_bytes);
+  if (long l1 = cache_bytes(1)) target.l1_bytes = l1;
+  if (long l2 = cache_bytes(2)) target.l2_bytes = l2;
   return target;
 }
 

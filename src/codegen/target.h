@@ -20,6 +20,10 @@ struct Target {
   long lanes(long element_bytes) const { return vector_bytes / element_bytes; }
 };
 
+/// Returns the bytes of this machine's data cache of a level, 1 to 3, that one core uses; 0 if the
+/// kernel does not say.
+long cache_bytes(int level);
+
 /// Returns the targets that can be compiled for, by name.
 const std::vector<Target>& targets();
 

@@ -6,16 +6,12 @@
 
 #include "base/error.h"
 #include "compile/memory.h"
+#include "compile/padding.h"
 #include "compile/units.h"
 #include "passes/pass.h"
 
 namespace lathe {
 namespace {
-
-bool has_border(const Storage& storage) {
-  return std::any_of(storage.border.begin(), storage.border.end(),
-                     [](const Pad& pad) { return pad.before > 0 || pad.after > 0; });
-}
 
 bool has_data(const Value& value) {
   return value.kind != Value::Kind::input && value.kind != Value::Kind::computed;
@@ -119,7 +115,7 @@ class Assembly {
       const Node& node = graph_.nodes[n];
       if (is_assembled(node)) continue;
       for (ValueId id : node.outputs) {
-        if (has_border(graph_.values[id].storage)) add_border(n, id);
+        if (is_padded(graph_.values[id].storage.border)) add_border(n, id);
       }
       Call call = call_of(graph_, node);
       auto [at, is_new] = operands.try_emplace(print(call));
@@ -230,12 +226,8 @@ class Assembly {
   }
 
   const Array& data_of(ValueId id) const {
-    const Value& value = graph_.values[id];
-    if (value.data) return *value.data;
-    fail(
-        "graph '{}': weight '{}' has no data and no way to begin; text keeps none: give it one, "
-        "as in \"= normal(0.1)\", or use an .onnx file",
-        graph_.name, value.name);
+    check(graph_.values[id].data.has_value(), "weights were checked before");
+    return *graph_.values[id].data;
   }
 
   // ---- steps ------------------------------------------------------------------------------
@@ -269,8 +261,8 @@ class Assembly {
     }
     for (ValueId id : node.outputs) {
       if (!is_there(id)) continue;
-      if (!unit.border_only ||
-          (has_border(graph_.values[id].storage) && graph_.values[id].type == unit.border_type)) {
+      if (!unit.border_only || (is_padded(graph_.values[id].storage.border) &&
+                                graph_.values[id].type == unit.border_type)) {
         outputs.push_back(id);
       }
     }
@@ -419,8 +411,20 @@ NodeListing list_node(const Graph& graph, const std::string& node, const Target&
   return Assembly(ready, options).list(*found);
 }
 
+void check_data(const Graph& graph) {
+  for (const Value& value : graph.values) {
+    bool given = value.kind == Value::Kind::weight || value.kind == Value::Kind::state;
+    if (!given || value.data) continue;
+    fail(
+        "graph '{}': weight '{}' has no data and no way to begin; text keeps none: give it one, "
+        "as in \"= normal(0.1)\", or use an .onnx file",
+        graph.name, value.name);
+  }
+}
+
 Compiled compile(const Graph& graph, const CompileOptions& options) {
   verify(graph);
+  check_data(graph);
   for (const Node& node : graph.nodes) {
     if (has_nest(call_of(graph, node))) continue;
     fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",

@@ -64,6 +64,9 @@ Graph prepared(const Graph& graph);
 /// Can all nodes be compiled? Shapes must be known and every operator must have a nest.
 bool is_compilable(const Graph& graph);
 
+/// Fails if a weight or state of the graph has no data.
+void check_data(const Graph& graph);
+
 /// Compiles a graph. Every weight must have data.
 Compiled compile(const Graph& graph, const CompileOptions& options = {});
 

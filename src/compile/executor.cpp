@@ -179,15 +179,7 @@ struct Executor::State {
 
 Executor::Executor(const Graph& graph, ExecutorOptions options) {
   verify(graph);
-  for (const Value& value : graph.values) {
-    bool given = value.kind == Value::Kind::weight || value.kind == Value::Kind::state;
-    if (given && !value.data) {
-      fail(
-          "graph '{}': weight '{}' has no data and no way to begin; text keeps none: give it one, "
-          "as in \"= normal(0.1)\", or use an .onnx file",
-          graph.name, value.name);
-    }
-  }
+  check_data(graph);
   state_ = std::make_unique<State>(graph, options);
 }
 

@@ -1,8 +1,6 @@
 // machine.cpp: measures the machine with kernels of its own. Interface: machine.h.
 #include "compile/machine.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 
@@ -107,11 +105,6 @@ double best_time(const Code& code, std::vector<float>& memory, int calls) {
   return best;
 }
 
-long cache_bytes(int name, long otherwise) {
-  long bytes = sysconf(name);
-  return bytes > 0 ? bytes : otherwise;
-}
-
 }  // namespace
 
 double measure_peak() {
@@ -124,10 +117,8 @@ double measure_peak() {
 Machine measure_machine() {
   Machine machine;
   machine.peak = measure_peak();
-  long lanes = native_target().lanes(4);
-  long l1 = cache_bytes(_SC_LEVEL1_DCACHE_SIZE, 32 << 10);
-  long l2 = cache_bytes(_SC_LEVEL2_CACHE_SIZE, 1 << 20);
-  long l3 = cache_bytes(_SC_LEVEL3_CACHE_SIZE, 0);
+  Target target = native_target();
+  long lanes = target.lanes(4), l1 = target.l1_bytes, l2 = target.l2_bytes, l3 = cache_bytes(3);
   std::vector<std::pair<std::string, long>> levels = {{"L1", l1 / 2}, {"L2", l2 / 2}};
   if (l3 > 4 * l2) levels.emplace_back("L3", l3 / 2);
   levels.emplace_back("memory", std::max(256L << 20, 4 * l3));

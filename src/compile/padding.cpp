@@ -105,6 +105,11 @@ Nest with_padded_copy(const Nest& nest, size_t tensor) {
 
 }  // namespace
 
+bool is_padded(const std::vector<Pad>& pads) {
+  return std::any_of(pads.begin(), pads.end(),
+                     [](const Pad& pad) { return pad.before > 0 || pad.after > 0; });
+}
+
 Nest without_padding(const Nest& nest, size_t tensor) {
   bool neutral =
       std::all_of(nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {

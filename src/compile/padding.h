@@ -5,6 +5,9 @@
 
 namespace lathe {
 
+/// Is some dimension padded?
+bool is_padded(const std::vector<Pad>& pads);
+
 /// Returns the nest in which "tensor" has no padding. Where the padding is neutral for all that
 /// reads it (the lowest value for a maximum), those reads are left out; otherwise the tensor is
 /// first copied into the middle of a larger one.

@@ -46,9 +46,7 @@ Nest nest_for(isl::ctx ctx, const Unit& unit) {
     const Tensor& tensor = nest.tensors()[t];
     if (tensor.role != Role::input && tensor.role != Role::weight) continue;
     const std::vector<Pad>& border = unit.borders.at(in++);
-    bool padded = std::any_of(tensor.pad.begin(), tensor.pad.end(),
-                              [](const Pad& p) { return p.before > 0 || p.after > 0; });
-    if (padded && border.empty()) nest = without_padding(nest, t);
+    if (border.empty() && is_padded(tensor.pad)) nest = without_padding(nest, t);
   }
   return with_roles(nest, unit.constant);
 }

@@ -1,0 +1,28 @@
+// guard.cpp: what ranges say about conditions. Interface: guard.h.
+#include "codegen/guard.h"
+
+namespace lathe {
+
+bool can_hold(const Guard& guard, const std::vector<poly::Interval>& ranges, Guard& open) {
+  open.clear();
+  if (guard.empty()) return true;
+  for (const auto& piece : guard) {
+    std::vector<poly::Constraint> kept;
+    bool possible = true;
+    for (const poly::Constraint& c : piece) {
+      poly::Interval range = poly::bounds(c.expression, ranges);
+      if (range.upper < 0 || (c.equality && range.lower > 0)) possible = false;
+      bool holds = c.equality ? range.lower == 0 && range.upper == 0 : range.lower >= 0;
+      if (!holds) kept.push_back({poly::narrowed(c.expression, ranges), c.equality});
+    }
+    if (!possible) continue;
+    if (kept.empty()) {
+      open.clear();
+      return true;
+    }
+    open.push_back(std::move(kept));
+  }
+  return !open.empty();
+}
+
+}  // namespace lathe

@@ -1,0 +1,41 @@
+// Register tiles: the elements of a tensor that stay in variables while loops add to them.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "poly/linear.h"
+
+namespace lathe {
+
+/// An element, or a vector of elements, that a statement touches.
+struct Touch {
+  size_t tensor;
+  poly::Affine offset;  ///< of the loops that the code has
+  long lanes, stride;
+  bool write;
+  bool old;  ///< does its value before matter?
+  bool guarded;
+};
+
+/// The elements of one tensor that are kept in variables.
+struct Tile {
+  struct Slot {
+    size_t variable;
+    long lanes, stride;
+    bool load, store;
+  };
+  std::map<long, Slot> slots;  ///< by the constant of their offset
+  poly::Affine outer;          ///< the offset but for the constant
+
+  /// Returns the offset of a slot.
+  poly::Affine at(long constant) const;
+};
+
+/// Returns the tile of a tensor, if what is touched of it is the same for all loops from "depth"
+/// on, and no more than "most" elements. Slots have no variables yet.
+std::optional<Tile> tile_of(size_t tensor, const std::vector<Touch>& touches, size_t depth,
+                            long most);
+
+}  // namespace lathe
