@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "codegen/code.h"
+#include "codegen/locals.h"
 #include "codegen/tile.h"
 
 namespace lathe {
@@ -75,7 +76,7 @@ class Lowering {
       body = &loop.body;
     }
     lower_body(*body);
-    place_locals();
+    place_locals(code_, outside_);
     return std::move(code_);
   }
 
@@ -141,7 +142,7 @@ class Lowering {
       lower_range(node);
     } else if (node.extent() == 1) {
       bind(node.depth, {node.from, node.from});
-      walk(node.body);
+      touches_ != nullptr ? walk(node.body) : lower_body(node.body);
     } else if (node.mark == Mark::vector && !lanes_depth_ &&
                can_be_lanes(node.body, node.depth, tree_.nest)) {
       bound_[node.depth] = {{node.from, node.to - 1}, true, 0, 0};
@@ -464,7 +465,7 @@ class Lowering {
     std::erase_if(loaded_, [&](const auto& entry) { return std::get<0>(entry.first) == tensor; });
   }
 
-  // ---- prefetches and locals --------------------------------------------------------------
+  // ---- prefetches and other places --------------------------------------------------------
 
   /// Asks for the lines that the loop touches some iterations later.
   void prefetch(const LoopNode& node) {
@@ -495,16 +496,6 @@ class Lowering {
       for (size_t t = 0; t < outside_.size(); ++t) {
         outside_[t] = outside_[t] || !touching(t, tree_.places[i], tree_.nest).empty();
       }
-    }
-  }
-
-  void place_locals() {
-    code_.scratch.assign(code_.tensors.size(), -1);
-    for (size_t t = 0; t < code_.tensors.size(); ++t) {
-      if (code_.tensors[t].role != Role::local || outside_[t] || !code_.used[t]) continue;
-      code_.scratch[t] = code_.scratch_bytes;
-      long bytes = code_.layouts[t].size * size_of(code_.tensors[t].element);
-      code_.scratch_bytes += (bytes + 63) / 64 * 64;
     }
   }
 };

@@ -22,6 +22,7 @@ Graph optimised(const Graph& graph) {
       "simplify_inference",
       // After both, which make equal nodes; before fusing, which sees where a value has one user.
       "eliminate_common_subexpr",
+      "slice_strided_input",
       "fuse_ops",
       // Last, for what the others left behind.
       "dead_code_elimination",

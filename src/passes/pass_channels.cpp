@@ -33,17 +33,33 @@ std::vector<std::string> operators_of(const Node& node) {
   return result;
 }
 
+/// Does a slice take all channels?
+bool keeps_channels(const Graph& graph, const Node& node) {
+  auto number = [&](const char* name, long otherwise) {
+    auto found = node.attributes.find(name);
+    return found == node.attributes.end() ? otherwise : std::get<Shape>(found->second).at(1);
+  };
+  const Shape& from = graph.values[node.inputs[0]].type.shape;
+  return from.size() > 1 && number("sizes", 0) == from[1] && number("steps", 1) == 1;
+}
+
 }  // namespace
 
-bool sums_channels(const Graph& graph, const Node& node) {
+bool is_convolution(const Node& node) {
   std::string op = operators_of(node).front();
-  if (op != "conv" && op != "conv_transpose") return false;
+  return op == "conv" || op == "conv_transpose";
+}
+
+bool sums_channels(const Graph& graph, const Node& node) {
+  if (!is_convolution(node)) return false;
+  bool transposed = operators_of(node).front() == "conv_transpose";
   // The weights' second dimension is the input channels of a group, or (transposed) the filters.
   const Shape& weights = graph.values[node.inputs.at(1)].type.shape;
-  return weights.size() > 1 && (op == "conv_transpose" || weights[1] > 1);
+  return weights.size() > 1 && (transposed || weights[1] > 1);
 }
 
 bool takes_any_layout(const Graph& graph, const Node& node) {
+  if (node.op == "slice") return keeps_channels(graph, node);
   if (node.op == "concat") {
     auto axis = node.attributes.find("axis");
     long at = axis == node.attributes.end() ? 1 : std::get<long>(axis->second);  // its default

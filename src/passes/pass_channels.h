@@ -5,6 +5,9 @@
 
 namespace lathe::passes {
 
+/// Is the node a convolution, alone or with what follows it?
+bool is_convolution(const Node& node);
+
 /// Does the node sum over channels: a convolution that is not depthwise? Then vectors of channels
 /// are worth a copy.
 bool sums_channels(const Graph& graph, const Node& node);

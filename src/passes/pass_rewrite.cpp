@@ -45,6 +45,8 @@ void Rewrite::insert_after(size_t node, Node added) {
   check(inserted, "one node is inserted after another");
 }
 
+void Rewrite::insert_first(Node added) { first_.push_back(std::move(added)); }
+
 void Rewrite::replace_output(size_t node, ValueId old, ValueId now) {
   auto& ids = graph.nodes[node].outputs;
   std::replace(ids.begin(), ids.end(), old, now);
@@ -57,7 +59,7 @@ void Rewrite::replace_uses(ValueId old, ValueId now) {
 
 Graph Rewrite::finish() const {
   Graph result = graph;
-  result.nodes.clear();
+  result.nodes = first_;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     if (!removed_[n]) result.nodes.push_back(graph.nodes[n]);
     auto added = inserted_.find(n);

@@ -22,9 +22,10 @@ class Rewrite {
 
   /// Adds a value; its name is made unique.
   ValueId add(Value value);
-  /// Takes a node out, or adds one right after it.
+  /// Takes a node out, or adds one right after it; or adds one that comes first.
   void remove(size_t node);
   void insert_after(size_t node, Node added);
+  void insert_first(Node added);
   /// Says that a node computes "now" instead of "old".
   void replace_output(size_t node, ValueId old, ValueId now);
   /// Makes all nodes that read "old" read "now".
@@ -39,6 +40,7 @@ class Rewrite {
   std::vector<std::optional<size_t>> producers_;
   std::vector<bool> removed_;
   std::map<size_t, Node> inserted_;
+  std::vector<Node> first_;
 };
 
 }  // namespace lathe::passes

@@ -10,7 +10,9 @@
 // The vectors run along the loop that only the weights and the result have (co); the tile's other
 // side is the innermost loop that only the data and the result have (ow). Weights are packed in the
 // order in which they are read. Data that do not fit the second cache are walked in parts that do,
-// so that all columns of weights meet a part before the next one comes.
+// so that all columns of weights meet a part before the next one comes. A column that does not fit
+// the first cache comes in chunks of ci that do: all tiles of a part then meet a chunk before the
+// next.
 #include <algorithm>
 
 #include "schedules/schedule_roles.h"
@@ -121,11 +123,23 @@ Tile choose_tile(const Target& target, long positions, long block, long all, lon
     best = {choice->positions, channels, blocks};
   };
   // Whole blocks first: of equal choices they load least.
+  long most = std::max(16L, 4 * lanes);
   for (long blocks : {1L, 2L, 3L, 4L}) {
-    if (blocks == 1 || (all % (block * blocks) == 0)) consider(block, blocks);
+    bool fits = block <= most && (blocks == 1 || all % (block * blocks) == 0);
+    if (fits) consider(block, blocks);
   }
-  for (long part = block / 2; part >= lanes && block % part == 0; part /= 2) consider(part, 1);
+  for (long part = std::min(block / 2, most); part >= std::min(lanes, block / 2); --part) {
+    if (block % part == 0 && part % lanes == 0) consider(part, 1);
+  }
   return best;
+}
+
+/// Returns a size near "size", as a multiple of "step", that divides "extent"; "size" if there is
+/// none. Parts of one size share out evenly, and need no code for the last.
+long evened(long extent, long size, long step) {
+  long even = size;
+  while (even > step && extent % even != 0) even -= step;
+  return extent % even == 0 && 2 * even >= size ? even : size;
 }
 
 /// Returns how many iterations of a loop over "extent" positions make a part of the data that stays
@@ -144,127 +158,215 @@ long part_of(const Target& target, double data_bytes, double weight_bytes, long 
   }
   long size = (extent + parts - 1) / parts;
   size = std::max(step, (size + step - 1) / step * step);
-  if (size >= extent) return extent;
-  // Parts of one size share out evenly.
-  long even = size;
-  while (even > step && extent % even != 0) even -= step;
-  return extent % even == 0 && 2 * even >= size ? even : size;
+  return size >= extent ? extent : evened(extent, size, step);
 }
 
-std::optional<Recipe> recipe(const Situation& s) {
-  size_t main = main_statement(s.nest);
-  Roles roles = roles_of(s, main);
-  auto found = parts_of(s, roles);
-  if (!found) return std::nullopt;
-  Parts parts = *found;
-  RecipeWriter writer(s.nest);
+/// Returns how many iterations of a sum over "extent" make a chunk of a column of weights that
+/// stays in the first cache while so many tiles meet it: several of the layout's blocks, or an even
+/// part of one; "extent" if none is worth it. "bytes" is what one iteration reads.
+long chunk_of(const Target& target, double bytes, long extent, long block, long visits) {
+  auto cache = static_cast<double>(target.l1_bytes);
+  auto most = static_cast<long>(cache / 2 / bytes);
+  if (most >= extent) return extent;
+  while (block > most && block % 2 == 0) block /= 2;
+  long size = evened(extent, std::max(block, most / block * block), block);
+  // The first tile waits for each chunk: reading it again must be worth that.
+  bool often = static_cast<double>(visits * size) * bytes >= 5 * cache;
+  return often ? size : extent;
+}
 
-  // Groups and the channels inside them are walked as one: that is how the result is stored.
-  if (!parts.both.empty() && parts.both.back() == "g") {
-    const LoopRole *g = roles.find("g"), *v = roles.find(parts.vector);
-    if (g + 1 == v) {
-      writer.step("fuse", {std::string("g"), parts.vector, parts.vector});
-      parts.both.pop_back();
-    }
+/// Writes the recipe: fuses, splits, then orders and marks the loops.
+class Writing {
+ public:
+  Writing(const Situation& situation, Roles roles, Parts parts)
+      : s_(situation),
+        main_(roles.statement),
+        roles_(std::move(roles)),
+        parts_(std::move(parts)),
+        writer_(situation.nest) {
+    const Statement& statement = s_.nest.statements()[main_];
+    element_ = std::max(4L, size_of(s_.nest.tensors()[statement.write.tensor].element));
+    lanes_ = s_.target.lanes(element_);
   }
-  size_t n = parts.positions.size();
-  if (n >= 2 && are_flat(s, parts.positions[n - 2], parts.positions[n - 1])) {
-    std::string rows = parts.positions[n - 2], columns = parts.positions[n - 1];
-    writer.step("fuse", {rows, columns, rows + "_" + columns});
-    parts.positions.pop_back();
-    parts.positions.back() = rows + "_" + columns;
+
+  std::optional<Recipe> run() {
+    fuse_groups();
+    fuse_positions();
+    if (!choose_sizes()) return std::nullopt;
+    split_columns();
+    split_positions();
+    block_stays_ = blocks_stay();
+    split_sums();
+    put_in_order();
+    writer_.pack_weights(main_);
+    return writer_.recipe();
   }
-  auto extent_now = [&](const std::string& loop) {
-    const Order& order = writer.nest().order[main];
+
+ private:
+  const Situation& s_;
+  size_t main_;
+  Roles roles_;
+  Parts parts_;
+  RecipeWriter writer_;
+  long element_, lanes_;  // bytes of an element, elements of a vector
+  Tile tile_{1, 1, 1};
+  bool block_stays_ = false;
+  // Names of loops, from outside in; "" where there is no such loop.
+  std::string part_, columns_, columns_inside_, chunk_, position_, sum_blocks_, sum_;
+  std::string unrolled_sum_, several_, unrolled_position_, vector_;
+
+  long extent(const std::string& loop) const {
+    const Order& order = writer_.nest().order[main_];
     return order.loops[*find_loop(order, loop)].extent;
-  };
-
-  // The size of the tile.
-  long element =
-      std::max(4L, size_of(s.nest.tensors()[s.nest.statements()[main].write.tensor].element));
-  long lanes = s.target.lanes(element);
-  const LoopRole& v = *roles.find(parts.vector);
-  long per_group = v.extent;  // beyond it the data are others
-  long block = v.write.evenly == 0 ? std::max(16L, 4 * lanes) : v.write.evenly;
-  if (extent_now(parts.vector) != per_group) {
-    while (per_group % block != 0) --block;
-    if (block == 1) return std::nullopt;
   }
-  long positions = parts.positions.empty() ? 1 : extent_now(parts.positions.back());
-  Tile tile = choose_tile(s.target, positions, block, per_group, lanes);
-  block = tile.block;
 
-  auto [vo, vi] = writer.split(parts.vector, block);
-  std::string several;
-  if (!vo.empty() && tile.blocks > 1 && extent_now(vo) > tile.blocks) {
-    auto [outer, inner] = writer.split(vo, tile.blocks);
-    vo = outer;
-    several = inner;
+  double bytes_of(size_t read) const {
+    size_t tensor = s_.nest.statements()[main_].reads[read].tensor;
+    return static_cast<double>(s_.layouts[tensor].size * element_);
   }
-  std::string position_outer, position_inner, part;
-  auto bytes_of = [&](size_t read) {
-    size_t tensor = s.nest.statements()[main].reads[read].tensor;
-    return static_cast<double>(s.layouts[tensor].size * element);
-  };
-  double data_bytes = bytes_of(parts.data), weight_bytes = bytes_of(parts.weight);
-  if (!parts.positions.empty()) {
-    std::string last = parts.positions.back();
-    parts.positions.pop_back();
+
+  /// Groups and the channels inside them are walked as one: that is how the result is stored.
+  void fuse_groups() {
+    if (parts_.both.empty() || parts_.both.back() != "g") return;
+    if (roles_.find("g") + 1 != roles_.find(parts_.vector)) return;
+    writer_.step("fuse", {std::string("g"), parts_.vector, parts_.vector});
+    parts_.both.pop_back();
+  }
+
+  void fuse_positions() {
+    size_t n = parts_.positions.size();
+    if (n < 2) return;
+    std::string rows = parts_.positions[n - 2], columns = parts_.positions[n - 1];
+    if (!are_flat(s_, rows, columns)) return;
+    std::string both = rows + "_" + columns;
+    writer_.step("fuse", {rows, columns, both});
+    parts_.positions.pop_back();
+    parts_.positions.back() = both;
+  }
+
+  /// Chooses the tile; returns whether there is one.
+  bool choose_sizes() {
+    const LoopRole& v = *roles_.find(parts_.vector);
+    long per_group = v.extent;  // beyond it the data are others
+    long block = v.write.evenly == 0 ? std::max(16L, 4 * lanes_) : v.write.evenly;
+    if (extent(parts_.vector) != per_group) {
+      while (per_group % block != 0) --block;
+      if (block == 1) return false;
+    }
+    long positions = parts_.positions.empty() ? 1 : extent(parts_.positions.back());
+    tile_ = choose_tile(s_.target, positions, block, per_group, lanes_);
+    return true;
+  }
+
+  void split_columns() {
+    // Blocks of the layout first: inside one, channels lie together.
+    std::string inside = parts_.vector;
+    long evenly = roles_.find(inside)->write.evenly;
+    if (evenly > tile_.block && evenly % tile_.block == 0) {
+      std::tie(columns_, inside) = writer_.split(inside, evenly);
+    }
+    std::tie(columns_inside_, vector_) = writer_.split(inside, tile_.block);
+    std::string& outer = columns_inside_.empty() ? columns_ : columns_inside_;
+    if (tile_.blocks > 1 && !outer.empty() && extent(outer) > tile_.blocks) {
+      std::tie(outer, several_) = writer_.split(outer, tile_.blocks);
+    }
+    if (columns_.empty()) std::swap(columns_, columns_inside_);
+  }
+
+  /// Do the columns of a block of the layout stay in the first cache together? Then a tile meets
+  /// them all, and what it writes lies together.
+  bool blocks_stay() const {
+    double bytes = static_cast<double>(element_ * tile_.block * tile_.blocks);
+    for (const std::string& sum : parts_.sums)
+      bytes *= static_cast<double>(roles_.find(sum)->extent);
+    return !columns_inside_.empty() && bytes * static_cast<double>(extent(columns_inside_)) <=
+                                           static_cast<double>(s_.target.l1_bytes) / 2;
+  }
+
+  long columns() const {
+    long n = 1;
+    for (const std::string& loop : {columns_, columns_inside_})
+      n *= loop.empty() ? 1 : extent(loop);
+    return n;
+  }
+
+  void split_positions() {
+    if (parts_.positions.empty()) return;
+    std::string last = parts_.positions.back();
+    parts_.positions.pop_back();
     // The loop whose parts fit: the rows, or all positions where they are one loop.
-    bool rows = !parts.positions.empty() && parts.positions.back() != batch_loop;
-    std::string& walked = rows ? parts.positions.back() : last;
-    long size = part_of(s.target, data_bytes, weight_bytes, vo.empty() ? 1 : extent_now(vo),
-                        extent_now(walked), rows ? 1 : tile.positions);
-    if (size > 1 && size < extent_now(walked)) {
-      auto [outer, inner] = writer.split(walked, size);
-      part = outer;
-      walked = inner;
+    bool rows = !parts_.positions.empty() && parts_.positions.back() != batch_loop;
+    std::string& walked = rows ? parts_.positions.back() : last;
+    long size = part_of(s_.target, bytes_of(parts_.data), bytes_of(parts_.weight), columns(),
+                        extent(walked), rows ? 1 : tile_.positions);
+    if (size > 1) std::tie(part_, walked) = writer_.split(walked, size);
+    position_ = last;
+    if (tile_.positions > 1) {
+      std::tie(position_, unrolled_position_) = writer_.split(last, tile_.positions);
     }
-    if (tile.positions > 1) {
-      std::tie(position_outer, position_inner) = writer.split(last, tile.positions);
-    } else {
-      position_outer = last;
-    }
-  }
-  std::string near = neighbours(roles, parts), near_outer, near_inner;
-  if (!near.empty()) {
-    long together = std::max(4L, s.target.lane_products ? lanes : 1L);
-    long extent = extent_now(near);
-    long evenly = roles.find(near)->reads[parts.data].evenly;
-    if (extent <= 8) together = extent;
-    if (evenly != 0) together = std::min(together, evenly);
-    std::tie(near_outer, near_inner) = writer.split(near, together);
   }
 
-  std::vector<std::string> order = parts.both;
-  if (!parts.positions.empty() && parts.positions.front() == batch_loop) {
-    order.push_back(parts.positions.front());
-    parts.positions.erase(parts.positions.begin());
+  /// Returns how many tiles meet a column of weights before the next one comes.
+  long visits() const {
+    long n = position_.empty() ? 1 : extent(position_);
+    for (const std::string& loop : parts_.positions) n *= loop == batch_loop ? 1 : extent(loop);
+    return n;
   }
-  order.push_back(part);
-  order.push_back(vo);
-  order.insert(order.end(), parts.positions.begin(), parts.positions.end());
-  order.push_back(position_outer);
-  std::vector<std::string> shared = order;
-  order.push_back(near_outer);
-  for (const std::string& sum : parts.sums) {
-    if (sum != near) order.push_back(sum);
+
+  void split_sums() {
+    std::string near = neighbours(roles_, parts_);
+    if (near.empty()) return;
+    std::erase(parts_.sums, near);
+    long evenly = roles_.find(near)->reads[parts_.data].evenly;
+    double column = static_cast<double>(element_ * tile_.block * tile_.blocks);
+    for (const std::string& sum : parts_.sums) column *= static_cast<double>(extent(sum));
+    long size = chunk_of(s_.target, column, extent(near), std::max(16L, evenly), visits());
+    std::tie(chunk_, near) = writer_.split(near, size);
+    long together = std::max(4L, s_.target.lane_products ? lanes_ : 1L);
+    if (extent(near) <= 8) together = extent(near);
+    if (evenly != 0) together = std::min(together, evenly);
+    if (evenly > together) std::tie(sum_blocks_, near) = writer_.split(near, evenly);
+    std::tie(sum_, unrolled_sum_) = writer_.split(near, together);
   }
-  // A factor that is broadcast serves all columns at once; lanes of a vector stay there anyway.
-  if (s.target.lane_products) {
-    order.insert(order.end(), {near_inner, several, position_inner, vi});
-  } else {
-    order.insert(order.end(), {near_inner, position_inner, several, vi});
+
+  void put_in_order() {
+    std::vector<std::string> order = parts_.both, inside = parts_.positions;
+    if (!inside.empty() && inside.front() == batch_loop) {
+      order.push_back(inside.front());
+      inside.erase(inside.begin());
+    }
+    inside.push_back(position_);
+    order.insert(order.end(), {part_, columns_});
+    (block_stays_ ? inside : order).push_back(columns_inside_);
+    std::vector<std::string> shared = order;
+    order.push_back(chunk_);
+    order.insert(order.end(), inside.begin(), inside.end());
+    // Sums that come in chunks are set before the first and used after the last.
+    if (chunk_.empty()) shared = order;
+    order.insert(order.end(), {sum_blocks_, sum_});
+    order.insert(order.end(), parts_.sums.begin(), parts_.sums.end());
+    order.push_back(unrolled_sum_);
+    // A factor that is broadcast serves all columns at once; lanes of a vector stay there anyway.
+    std::vector<std::string> tile{several_, unrolled_position_};
+    if (!s_.target.lane_products) std::swap(tile[0], tile[1]);
+    order.insert(order.end(), tile.begin(), tile.end());
+    order.push_back(vector_);
+    writer_.reorder(order);
+    writer_.merge(shared);
+    if (!chunk_.empty()) writer_.merge_neighbours(inside);
+    for (const std::string& loop : {unrolled_sum_, several_, unrolled_position_}) {
+      if (!loop.empty()) writer_.step("unroll", {loop});
+    }
+    writer_.step("vectorize", {vector_});
+    writer_.share(shared);
   }
-  writer.reorder(order);
-  writer.merge(shared);
-  for (const std::string& loop : {near_inner, several, position_inner}) {
-    if (!loop.empty()) writer.step("unroll", {loop});
-  }
-  writer.step("vectorize", {vi});
-  writer.share(shared);
-  writer.pack_weights(main);
-  return writer.recipe();
+};
+
+std::optional<Recipe> recipe(const Situation& s) {
+  Roles roles = roles_of(s, main_statement(s.nest));
+  auto parts = parts_of(s, roles);
+  if (!parts) return std::nullopt;
+  return Writing(s, std::move(roles), std::move(*parts)).run();
 }
 
 }  // namespace

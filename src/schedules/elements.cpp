@@ -59,15 +59,28 @@ void along(RecipeWriter& writer, const Situation& s, const std::string& prefix,
            bool together) {
   long lanes = s.target.lanes(4);
   long block = evenly != 0 ? std::min(evenly, 4 * lanes) : extent >= 8 * lanes ? 4 * lanes : lanes;
-  std::string inner = prefix + vector;
+  // Blocks of the layout first; inside one, vectors follow each other as in memory.
+  std::string inner = vector;
+  auto at = std::find(loops.begin(), loops.end(), vector);
+  bool blocks = evenly > block && evenly % block == 0 && extent > evenly;
+  if (blocks) {
+    writer.step("split", {prefix + inner, evenly});
+    *at = inner + ".o";
+    inner += ".i";
+    extent = evenly;
+  }
   if (extent > block) {
-    writer.step("split", {prefix + vector, block});
-    auto at = std::find(loops.begin(), loops.end(), vector);
-    *at = vector + ".o";
-    inner = prefix + vector + ".i";
+    writer.step("split", {prefix + inner, block});
+    if (blocks) {
+      loops.push_back(inner + ".o");
+    } else {
+      *at = inner + ".o";
+    }
+    inner += ".i";
   } else {
     std::erase(loops, vector);
   }
+  inner = prefix + inner;
   std::vector<Arg> order;
   for (const std::string& loop : loops) order.emplace_back(prefix + loop);
   order.emplace_back(inner);

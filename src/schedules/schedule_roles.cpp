@@ -122,6 +122,17 @@ void RecipeWriter::merge(const std::vector<std::string>& loops) {
   }
 }
 
+void RecipeWriter::merge_neighbours(const std::vector<std::string>& loops) {
+  for (const std::string& loop : loops) {
+    if (loop.empty()) continue;
+    try {
+      step("merge", {loop});
+    } catch (const UserError&) {
+      return;
+    }
+  }
+}
+
 std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors) {
   constexpr long spare = 3;  // registers for what is loaded ahead
   std::optional<TileChoice> best;

@@ -51,6 +51,8 @@ class RecipeWriter {
   void reorder(const std::vector<std::string>& loops);
   /// Merges each of these loops, outermost first, as far as several statements have them alike.
   void merge(const std::vector<std::string>& loops);
+  /// Merges these loops, outermost first, of statements that follow each other.
+  void merge_neighbours(const std::vector<std::string>& loops);
   /// Shares the outermost two of these loops among workers.
   void share(const std::vector<std::string>& loops);
   /// Packs the weights that a statement reads, in the order in which it does.

@@ -1,9 +1,11 @@
 // window.cpp: windows that slide over each channel alone: depthwise convolutions and pooling.
 //
-//   for c.o, oh, ow.o:   kh, kw, ow.i unrolled, c.i vector:  O[c, oh, ow] += W[c, kh, kw] * I[...]
+//   for c.o, oh, c.i.o, ow.o:
+//     kh, kw, ow.i unrolled, c.i.i vector:  O[c, oh, ow] += W[c, kh, kw] * I[c, oh + kh, ow + kw]
 //
-// The vectors run along the channels, which lie side by side; the positions of a tile share the
-// weights and most of the window.
+// The vectors run along the channels where these lie side by side, otherwise along the rows; the
+// positions of a tile, columns or then rows, share the weights and most of the window. An input
+// that is copied to have a padding is so channel by channel: the copy stays in the first cache.
 #include <algorithm>
 
 #include "schedules/schedule_roles.h"
@@ -14,75 +16,130 @@ namespace {
 /// Windows larger than this stay loops.
 constexpr long most_unrolled = 25;
 
+/// The loops of the statement that slides the window.
+struct Parts {
+  std::string vector;
+  bool along_rows = true;  ///< no other loop over the result comes after the vector's
+  std::vector<std::string> outer, window;
+  long window_size = 1;
+  long evenly = 0;  ///< iterations of the vector's loop between jumps; 0: all
+};
+
+std::optional<Parts> parts_of(const Roles& roles) {
+  Parts parts;
+  auto runs_along = [](const LoopRole& loop, bool channels) {
+    auto fits = [&](const Motion& read) {
+      return channels ? read.moves : read.moves ? read.step > 0 : true;
+    };
+    return loop.extent > 1 && loop.write.step == 1 &&
+           std::all_of(loop.reads.begin(), loop.reads.end(), fits);
+  };
+  for (bool channels : {true, false}) {
+    for (const LoopRole& loop : roles.loops) {
+      if (parts.vector.empty() && runs_along(loop, channels)) parts.vector = loop.name;
+    }
+  }
+  for (const LoopRole& loop : roles.loops) {
+    if (!loop.write.moves) {
+      parts.window.push_back(loop.name);
+      parts.window_size *= loop.extent;
+    } else if (loop.name == parts.vector) {
+      parts.along_rows = true;
+      parts.evenly = loop.write.evenly;
+      for (const Motion& read : loop.reads) {
+        if (read.evenly == 0) continue;
+        parts.evenly = parts.evenly == 0 ? read.evenly : std::min(parts.evenly, read.evenly);
+      }
+    } else {
+      parts.outer.push_back(loop.name);
+      parts.along_rows = false;
+    }
+  }
+  if (parts.vector.empty() || parts.window.empty()) return std::nullopt;
+  return parts;
+}
+
+/// Returns how many of "extent" positions a tile has whose results take so many vectors each.
+long positions_of(const Target& target, long extent, long vectors) {
+  long most = std::max(1L, target.registers / 4 / vectors);
+  for (long t = std::min(most, extent); 2 * t > most; --t) {
+    if (extent % t == 0) return t;
+  }
+  return most;
+}
+
+/// Writes vectors along the last loop of the statements that copy what the main one reads.
+void vectorize_copies(RecipeWriter& writer, const Situation& s, size_t main, long block) {
+  for (const Access& read : s.nest.statements()[main].reads) {
+    if (s.nest.tensors()[read.tensor].role != Role::local) continue;
+    for (size_t i = 0; i < s.nest.statements().size(); ++i) {
+      if (s.nest.statements()[i].write.tensor != read.tensor) continue;
+      const Loop& last = s.nest.order[i].loops.back();
+      std::string loop = s.nest.statements()[i].name + ":" + last.name;
+      if (last.extent > block) {
+        writer.step("split", {loop, block});
+        loop += ".i";
+      }
+      writer.step("vectorize", {loop});
+    }
+  }
+}
+
 std::optional<Recipe> recipe(const Situation& s) {
   size_t main = main_statement(s.nest);
   const Statement& statement = s.nest.statements()[main];
   if (statement.update == Update::assign || s.nest.statements().size() < 2) return std::nullopt;
   Roles roles = roles_of(s, main);
-  std::string vector;
-  std::vector<std::string> outer, window;
-  long window_size = 1, evenly = 0;
-  for (const LoopRole& loop : roles.loops) {
-    bool together =
-        loop.write.step == 1 && std::all_of(loop.reads.begin(), loop.reads.end(),
-                                            [](const Motion& read) { return read.moves; });
-    if (!loop.write.moves) {
-      window.push_back(loop.name);
-      window_size *= loop.extent;
-    } else if (together && vector.empty() && loop.extent > 1) {
-      vector = loop.name;
-      evenly = loop.write.evenly;
-      for (const Motion& read : loop.reads) {
-        if (read.evenly != 0) evenly = evenly == 0 ? read.evenly : std::min(evenly, read.evenly);
-      }
-    } else {
-      outer.push_back(loop.name);
-    }
-  }
-  if (vector.empty() || window.empty()) return std::nullopt;
+  auto found = parts_of(roles);
+  if (!found) return std::nullopt;
+  Parts parts = *found;
   RecipeWriter writer(s.nest);
 
   // Other statements may count the same channels under another name.
-  std::string other;
-  for (const Order& order : s.nest.order) {
-    bool apart = vector == "g" && !find_loop(order, vector) && find_loop(order, "co");
-    if (apart) other = "co";
-  }
-  if (!other.empty()) {
+  bool apart = std::any_of(s.nest.order.begin(), s.nest.order.end(), [](const Order& order) {
+    return !find_loop(order, "g") && find_loop(order, "co");
+  });
+  if (roles.find("g") != nullptr && apart) {
     writer.merge({std::string(batch_loop)});
-    writer.step("merge", {vector, other});
+    writer.step("merge", {std::string("g"), std::string("co")});
   }
 
   long lanes = s.target.lanes(4);
-  // Without weights, which take registers, several vectors go side by side.
-  long most = statement.reads.size() > 1 ? lanes : 4 * lanes;
-  long block = evenly == 0 ? lanes : std::min(evenly, most);
-  auto [vo, vi] = writer.split(vector, block);
-  std::string position_outer, position_inner;
-  if (!outer.empty()) {
-    long extent = roles.find(outer.back())->extent;
-    long positions = extent % 8 == 0 ? 8 : extent % 7 == 0 ? 7 : extent % 4 == 0 ? 4 : 6;
-    std::tie(position_outer, position_inner) = writer.split(outer.back(), positions);
-    outer.pop_back();
+  // Without weights of each lane, which take registers, several vectors go side by side.
+  long most = statement.reads.size() > 1 && !parts.along_rows ? lanes : 4 * lanes;
+  long extent = roles.find(parts.vector)->extent;
+  long block = std::min(parts.evenly == 0 ? extent : parts.evenly, most);
+  // Blocks of the layout first: the vectors of one pass over the same rows.
+  std::string blocks, inside = parts.vector, vectors, vector, position, unrolled_position;
+  if (parts.evenly > block && parts.evenly % block == 0) {
+    std::tie(blocks, inside) = writer.split(inside, parts.evenly);
   }
-  std::vector<std::string> order{vo};
-  if (!outer.empty() && outer.front() == batch_loop) {
-    order.insert(order.begin(), outer.front());
-    outer.erase(outer.begin());
+  std::tie(vectors, vector) = writer.split(inside, block);
+  if (blocks.empty() && !parts.along_rows) std::swap(blocks, vectors);
+  if (!parts.outer.empty()) {
+    std::string last = parts.outer.back();
+    long positions = positions_of(s.target, roles.find(last)->extent, (block + lanes - 1) / lanes);
+    std::tie(position, unrolled_position) = writer.split(last, positions);
+    parts.outer.pop_back();
   }
-  order.insert(order.end(), outer.begin(), outer.end());
-  order.push_back(position_outer);
+  std::vector<std::string> order{blocks};
+  if (!parts.outer.empty() && parts.outer.front() == batch_loop) {
+    order.insert(order.begin(), parts.outer.front());
+    parts.outer.erase(parts.outer.begin());
+  }
+  order.insert(order.end(), parts.outer.begin(), parts.outer.end());
+  order.insert(order.end(), {vectors, position});
   std::vector<std::string> shared = order;
-  order.insert(order.end(), window.begin(), window.end());
-  order.push_back(position_inner);
-  order.push_back(vi);
+  order.insert(order.end(), parts.window.begin(), parts.window.end());
+  order.insert(order.end(), {unrolled_position, vector});
   writer.reorder(order);
   writer.merge(shared);
-  if (window_size <= most_unrolled) {
-    for (const std::string& loop : window) writer.step("unroll", {loop});
+  if (parts.window_size <= most_unrolled) {
+    for (const std::string& loop : parts.window) writer.step("unroll", {loop});
   }
-  if (!position_inner.empty()) writer.step("unroll", {position_inner});
-  writer.step("vectorize", {vi});
+  if (!unrolled_position.empty()) writer.step("unroll", {unrolled_position});
+  writer.step("vectorize", {vector});
+  vectorize_copies(writer, s, main, 4 * lanes);
   writer.share(shared);
   writer.pack_weights(main);
   return writer.recipe();

@@ -2,9 +2,10 @@
 //
 //   merge(i):   for i < N: A(i);  for i < N: B(i)  ->  for i < N: { A(i); B(i) }
 //
-// All statements that have the loop, in loops that are the same further out, come together where
-// the first of them is, in their order. With a second name, merge(g, co), loops of that name count
-// as the same loop and get the first name.
+// Statements that have the loop, in loops that are the same further out, come together where the
+// first of them is, in their order; one whose loops differ keeps those before it and those after it
+// apart. With a second name, merge(g, co), loops of that name count as the same loop and get the
+// first name.
 #include <algorithm>
 
 #include "transforms/transform_loops.h"
@@ -50,29 +51,34 @@ Applied bring_together(const Nest& given, const Arguments& args) {
   resolve(given, args.name(0));
   if (args.has(1)) resolve(given, args.name(1));
   Nest nest = args.has(1) ? renamed(given, args.name(1), args.name(0)) : given;
-  std::vector<LoopRef> refs = in_sequence(nest, args.name(0));
-  const LoopRef first = refs.front();
   std::vector<Order> order = nest.order;
-  size_t depth = first.depth;
-  long next = order[first.statement].at[depth + 1] + 1, base = 0;
+  std::optional<LoopRef> first, misfit;
+  long next = 0, base = 0;
   bool any = false;
-  for (const LoopRef& ref : refs) {
-    if (ref.statement == first.statement) continue;
-    bool together = shared_loops(nest.order[first.statement], nest.order[ref.statement]) > depth;
-    if (!fits(nest, first, ref)) {
-      fail("loop '{}' of statement '{}' differs from that of '{}', or the loops around it do",
-           args.name(0), nest.statements()[ref.statement].name,
-           nest.statements()[first.statement].name);
-    }
+  for (const LoopRef& ref : in_sequence(nest, args.name(0))) {
     Order& o = order[ref.statement];
-    if (!together) {
+    size_t depth = ref.depth;
+    if (!first || !fits(nest, *first, ref)) {
+      if (first) misfit = ref;
+      first = ref;
+      next = o.at[depth + 1] + 1;
+      base = 0;
+      continue;
+    }
+    if (shared_loops(nest.order[first->statement], nest.order[ref.statement]) <= depth) {
       // A new place begins unless the statement stood in the same one as the last.
       base = next;
       any = true;
     }
-    o.at[depth] = order[first.statement].at[depth];
+    o.at[depth] = order[first->statement].at[depth];
     o.at[depth + 1] += base;
     next = std::max(next, o.at[depth + 1] + 1);
+  }
+  if (!any && misfit) {
+    fail(
+        "loop '{}' of statement '{}' differs from that of the one before, or the loops around it "
+        "do",
+        args.name(0), nest.statements()[misfit->statement].name);
   }
   if (!any) fail("only one loop '{}' is there; nothing can be merged with it", args.name(0));
   return {with_order(nest, std::move(order)), ""};

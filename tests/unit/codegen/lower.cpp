@@ -51,6 +51,30 @@ TEST(Lower, ATileIsSummedUpInRegisters) {
   EXPECT_NE(print(sum).find("v2 * v3 + v0"), std::string::npos) << print(sum);
 }
 
+TEST(Lower, ThePartOfATileIsSummedUpInRegisters) {
+  // 5 rows in tiles of 2: the last one has one row.
+  std::vector<Code> kernels = code_of(
+      "matmul(i=5, j=8, k=16)",
+      "split(i, 2) -> reorder(i.o, k, i.i, j) -> merge(i.o) -> unroll(i.i) -> vectorize(j)");
+  ASSERT_EQ(kernels.size(), 1u);
+  EXPECT_EQ(print(kernels[0]).find("load O"), std::string::npos) << print(kernels[0]);
+}
+
+TEST(Lower, AWorkerHasAsMuchOfALocalAsItUses) {
+  // T is set and read inside an iteration of i, but not in one tile: 100 of its 600 elements.
+  std::string nest =
+      "nest t\ntensor X: input f32[6, 100]\ntensor T: local f32[6, 100]\n"
+      "tensor Y: output f32[6, 100]\nstatement S[i < 6, j < 100]:\n  T[i, j] = 2 * X[i, j]\n"
+      "statement R[i < 6, j < 100]:\n  Y[i, j] = T[i, 99 - j] + 1\n";
+  Context ctx;
+  auto bytes = [&](const std::string& recipe) {
+    Nest merged = replay(parse_nest(ctx, nest), parse_recipe(recipe));
+    return lower(scan(merged), target_named("aarch64")).at(0).scratch_bytes;
+  };
+  EXPECT_EQ(bytes("merge(i) -> parallel(i)"), 448);  // 400, in lines of 64
+  EXPECT_EQ(bytes("merge(i)"), 2432);                // one worker walks all
+}
+
 TEST(Lower, AMergedStartIsNeverInMemory) {
   std::vector<Code> kernels =
       code_of("matmul(i=4, j=8, k=16)", "reorder(i, k, j) -> merge(i) -> vectorize(j)");

@@ -65,6 +65,19 @@ TEST(Merge, LoopsThatDifferAreAnError) {
   expect_failure([&] { apply(parse_nest(ctx, pair), {"merge", {std::string("j")}}); }, {"differs"});
 }
 
+TEST(Merge, ALoopThatDiffersKeepsOthersApart) {
+  Context ctx;
+  std::string text =
+      "nest t\ntensor X: input f32[4]\ntensor A: output f32[4]\ntensor B: output f32[4]\n"
+      "tensor C: output f32[4]\ntensor D: output f32[2]\n"
+      "statement P[i < 4]:\n  A[i] = X[i]\nstatement Q[i < 2]:\n  D[i] = X[i]\n"
+      "statement R[i < 4]:\n  B[i] = X[i]\nstatement S[i < 4]:\n  C[i] = X[i]\n";
+  Nest nest = parse_nest(ctx, text), merged = replay(nest, parse_recipe("merge(i)"));
+  EXPECT_EQ(shared_loops(merged.order[0], merged.order[2]), 0u);
+  EXPECT_EQ(shared_loops(merged.order[2], merged.order[3]), 1u);
+  EXPECT_EQ(outputs(merged), outputs(nest));
+}
+
 TEST(Merge, OneLoopAloneIsAnError) {
   Context ctx;
   Nest merged = apply(parse_nest(ctx, pair), {"merge", {std::string("i")}}).nest;
