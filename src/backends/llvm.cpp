@@ -1,6 +1,9 @@
 // llvm.cpp: objects and the process. Interface: llvm.h.
 #include "backends/llvm.h"
 
+#include <llvm/CodeGen/MachineModuleInfo.h>
+#include <llvm/CodeGen/Passes.h>
+#include <llvm/CodeGen/TargetPassConfig.h>
 #include <llvm/Config/llvm-config.h>
 #include <llvm/ExecutionEngine/Orc/LLJIT.h>
 #include <llvm/IR/LegacyPassManager.h>
@@ -57,14 +60,35 @@ struct LlvmCompiler::State {
     passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
   }
 
+  /// Adds what addPassesToEmitFile() does, but for what brings nothing here.
+  void add_passes(llvm::legacy::PassManager& passes, llvm::raw_pwrite_stream& stream,
+                  llvm::CodeGenFileType type) {
+    auto& generator = static_cast<llvm::LLVMTargetMachine&>(*machine);
+    auto* info = new llvm::MachineModuleInfoWrapperPass(&generator);
+    llvm::TargetPassConfig* config = generator.createPassConfig(passes);
+    config->setDisableVerify(true);
+    // The code is written in a good order, and for AArch64 put into a better one after registers
+    // were chosen: there it need not be before.
+    bool once = effort == Effort::quick && target.triple.starts_with("aarch64");
+    if (once) config->disablePass(&llvm::MachineSchedulerID);
+    passes.add(config);
+    passes.add(info);
+    bool refused = config->addISelPasses();
+    config->addMachinePasses();
+    config->setInitialized();
+    refused = refused ||
+              generator.addAsmPrinter(passes, stream, nullptr, type, info->getMMI().getContext());
+    check(!refused, "LLVM writes objects and assembly for its targets");
+    passes.add(llvm::createFreeMachineFunctionPass());
+  }
+
   std::string emitted(const std::vector<NamedCode>& kernels, llvm::CodeGenFileType type) {
     llvm::LLVMContext context;
     auto module = module_of(context, kernels);
     llvm::SmallVector<char, 0> bytes;
     llvm::raw_svector_ostream stream(bytes);
     llvm::legacy::PassManager passes;
-    bool refused = machine->addPassesToEmitFile(passes, stream, nullptr, type);
-    check(!refused, "LLVM writes objects and assembly for its targets");
+    add_passes(passes, stream, type);
     passes.run(*module);
     return {bytes.data(), bytes.size()};
   }

@@ -3,14 +3,17 @@
 // Variables are values in registers from the start: where a loop sets one that was set before it,
 // the loop begins with a phi. Addresses are pointers that the loops step: for each tensor and each
 // way in which its offset depends on the loops there is one pointer, and what differs only by a
-// constant shares it.
+// constant shares it. Values are as wide as the registers: a variable of more lanes is several of
+// them, so that LLVM need not take anything apart.
 #include "backends/llvm_emit.h"
 
+#include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
 
 #include <map>
 #include <set>
+#include <utility>
 
 #include "backends/llvm_math.h"
 #include "base/error.h"
@@ -28,7 +31,8 @@ class Emitter {
         code_(code),
         builder_(context_),
         math_(builder_, module, code.number, target.triple.starts_with("aarch64")),
-        values_(code.variables.size(), nullptr) {
+        register_lanes_(target.lanes(number_bytes())),
+        values_(code.variables.size()) {
     llvm::Type* pointer = builder_.getPtrTy();
     llvm::Type* integer = builder_.getInt64Ty();
     auto* type =
@@ -73,15 +77,19 @@ class Emitter {
     poly::Affine of;
     size_t depth;  // of the innermost loop that it depends on
   };
+  /// The value of a variable: its lanes in order, a register each.
+  using Pieces = llvm::SmallVector<Value*, 4>;
   llvm::Module& module_;
   llvm::LLVMContext& context_;
   const Code& code_;
   llvm::IRBuilder<> builder_;
   LlvmMath math_;
   llvm::Function* function_;
-  std::vector<Value*> values_;
+  long register_lanes_;
+  std::vector<Pieces> values_;
   std::map<size_t, Value*> bases_;        // of tensors
   std::map<size_t, Value*> coordinates_;  // by depth
+  std::vector<poly::Interval> ranges_;    // of the coordinates
   std::map<Key, Value*> pointers_;
   std::vector<Floor> floors_;
 
@@ -92,6 +100,8 @@ class Emitter {
   Value* constant(long value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
 
   long bytes_of(size_t tensor) const { return size_of(code_.tensors[tensor].element); }
+
+  long number_bytes() const { return code_.number == Number::f32 ? 4 : 8; }
 
   // ---- addresses --------------------------------------------------------------------------
 
@@ -169,20 +179,30 @@ class Emitter {
     return moved(pointers_.at(key_of(i)), constant(elements * bytes_of(i.tensor)));
   }
 
+  void set_coordinate(size_t depth, Value* value, poly::Interval range) {
+    coordinates_[depth] = value;
+    if (ranges_.size() <= depth) ranges_.resize(depth + 1, {0, 0});
+    ranges_[depth] = range;
+  }
+
+  /// Returns  sum + factor * value, where no sum is 0.
+  Value* added(Value* sum, Value* value, long factor) {
+    if (factor != 1) value = builder_.CreateMul(value, constant(factor));
+    return sum == nullptr ? value : builder_.CreateAdd(sum, value);
+  }
+
   /// Computes a quasi-affine function of the loops.
   Value* integer(const poly::Affine& a) {
-    Value* sum = constant(a.constant);
+    Value* sum = nullptr;
     for (size_t i = 0; i < a.coefficients.size(); ++i) {
-      if (a.coefficients[i] == 0) continue;
-      sum = builder_.CreateAdd(sum,
-                               builder_.CreateMul(coordinates_.at(i), constant(a.coefficients[i])));
+      if (a.coefficients[i] != 0) sum = added(sum, coordinates_.at(i), a.coefficients[i]);
     }
-    for (const auto& floor : a.floors) {
-      sum = builder_.CreateAdd(sum,
-                               builder_.CreateMul(integer(floor.of), constant(floor.coefficient)));
-    }
+    for (const auto& floor : a.floors) sum = added(sum, integer(floor.of), floor.coefficient);
+    if (a.constant != 0 || sum == nullptr) sum = added(sum, constant(a.constant), 1);
     if (a.divisor == 1) return sum;
     Value* divisor = constant(a.divisor);
+    // What is never negative is divided by a shift, or by one product.
+    if (poly::bounds(a, ranges_).lower >= 0) return builder_.CreateUDiv(sum, divisor);
     Value* quotient = builder_.CreateSDiv(sum, divisor);
     Value* rest = builder_.CreateSub(sum, builder_.CreateMul(quotient, divisor));
     Value* negative = builder_.CreateICmpSLT(rest, constant(0));
@@ -203,7 +223,8 @@ class Emitter {
     Value* rest = index;
     for (size_t d = code_.parallel.size(); d-- > 0;) {
       Value* extent = constant(code_.parallel[d]);
-      coordinates_[d] = d == 0 ? rest : builder_.CreateURem(rest, extent);
+      set_coordinate(d, d == 0 ? rest : builder_.CreateURem(rest, extent),
+                     {0, code_.parallel[d] - 1});
       if (d > 0) rest = builder_.CreateUDiv(rest, extent);
     }
     auto outer = pointers_;
@@ -240,7 +261,7 @@ class Emitter {
     find_set(block, set);
     std::vector<size_t> result;
     for (size_t v : set) {
-      if (values_[v] != nullptr) result.push_back(v);
+      if (!values_[v].empty()) result.push_back(v);
     }
     return result;
   }
@@ -259,7 +280,7 @@ class Emitter {
     builder_.SetInsertPoint(body);
     llvm::PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2);
     index->addIncoming(constant(loop.from), before);
-    coordinates_[loop.depth] = index;
+    set_coordinate(loop.depth, index, {loop.from, loop.end - 1});
     auto outer = pointers_;
     std::map<Key, llvm::PHINode*> stepped;
     for (const auto& [key, begin] : begins) {
@@ -267,22 +288,26 @@ class Emitter {
       phi->addIncoming(begin, before);
       pointers_[key] = stepped[key] = phi;
     }
-    std::map<size_t, llvm::PHINode*> phis;
+    std::vector<llvm::PHINode*> phis;
     for (size_t v : variables) {
-      phis[v] = builder_.CreatePHI(values_[v]->getType(), 2);
-      phis[v]->addIncoming(values_[v], before);
-      values_[v] = phis[v];
+      for (Value*& piece : values_[v]) {
+        phis.push_back(builder_.CreatePHI(piece->getType(), 2));
+        phis.back()->addIncoming(std::exchange(piece, phis.back()), before);
+      }
     }
     for (const Key& key : keys) {
       pointers_[key] = moved_by_floors(pointers_.at(key), key, loop.depth);
     }
     emit(loop.body);
     llvm::BasicBlock *last = builder_.GetInsertBlock(), *after = new_block("after");
-    for (const auto& [key, phi] : stepped) {
+    for (const auto& [key, pointer] : stepped) {
       long c = coefficient(key, loop.depth) * bytes_of(key.tensor);
-      phi->addIncoming(moved(phi, constant(c)), last);
+      pointer->addIncoming(moved(pointer, constant(c)), last);
     }
-    for (const auto& [v, phi] : phis) phi->addIncoming(values_[v], last);
+    auto phi = phis.begin();
+    for (size_t v : variables) {
+      for (Value* piece : values_[v]) (*phi++)->addIncoming(piece, last);
+    }
     Value* next = builder_.CreateAdd(index, constant(1));
     index->addIncoming(next, last);
     builder_.CreateCondBr(builder_.CreateICmpSLT(next, constant(loop.end)), body, after);
@@ -299,12 +324,12 @@ class Emitter {
         Value* value = integer(c.expression);
         Value* holds = c.equality ? builder_.CreateICmpEQ(value, constant(0))
                                   : builder_.CreateICmpSGE(value, constant(0));
-        all = builder_.CreateAnd(all, holds);
+        all = builder_.CreateAnd(holds, all);
       }
-      any = builder_.CreateOr(any, all);
+      any = builder_.CreateOr(all, any);
     }
     std::vector<size_t> variables = carried(guard.body);
-    std::map<size_t, Value*> old;
+    std::map<size_t, Pieces> old;
     for (size_t v : variables) old[v] = values_[v];
     llvm::BasicBlock *before = builder_.GetInsertBlock(), *body = new_block("then"),
                      *after = new_block("after");
@@ -315,10 +340,12 @@ class Emitter {
     builder_.CreateBr(after);
     builder_.SetInsertPoint(after);
     for (size_t v : variables) {
-      llvm::PHINode* phi = builder_.CreatePHI(old[v]->getType(), 2);
-      phi->addIncoming(old[v], before);
-      phi->addIncoming(values_[v], last);
-      values_[v] = phi;
+      for (size_t k = 0; k < values_[v].size(); ++k) {
+        llvm::PHINode* phi = builder_.CreatePHI(old[v][k]->getType(), 2);
+        phi->addIncoming(old[v][k], before);
+        phi->addIncoming(values_[v][k], last);
+        values_[v][k] = phi;
+      }
     }
   }
 
@@ -330,7 +357,34 @@ class Emitter {
 
   long lanes(size_t variable) const { return code_.variables[variable].lanes; }
 
-  Value* widened(size_t variable, long count) { return math_.widened(values_[variable], count); }
+  /// Returns how many registers so many lanes are; what fills none evenly is left to LLVM.
+  size_t pieces(long count) const {
+    bool even = code_.number != Number::i64 && count % register_lanes_ == 0;
+    return even ? static_cast<size_t>(count / register_lanes_) : 1;
+  }
+
+  long width(long count) const { return count / static_cast<long>(pieces(count)); }
+
+  /// Returns a variable in so many lanes: it has them, or one that all of them repeat.
+  Pieces widened(size_t variable, long count) {
+    if (lanes(variable) == count) return values_[variable];
+    return Pieces(pieces(count), math_.widened(values_[variable].front(), width(count)));
+  }
+
+  Pieces taken_apart(Value* all, long count) {
+    if (pieces(count) == 1) return {all};
+    Pieces result;
+    for (long first = 0; first < count; first += width(count)) {
+      llvm::SmallVector<int, 16> mask;
+      for (long k = 0; k < width(count); ++k) mask.push_back(static_cast<int>(first + k));
+      result.push_back(builder_.CreateShuffleVector(all, mask));
+    }
+    return result;
+  }
+
+  Value* put_together(const Pieces& parts) {
+    return parts.size() == 1 ? parts.front() : llvm::concatenateVectors(builder_, parts);
+  }
 
   void emit(const Instruction& i) {
     using Kind = Instruction::Kind;
@@ -353,35 +407,48 @@ class Emitter {
         return;
       }
       case Kind::number:
-        values_[i.to] = math_.number(i.number);
+        values_[i.to] = {math_.number(i.number)};
         return;
-      case Kind::apply: {
-        std::vector<Value*> args;
-        for (size_t a : i.args) args.push_back(widened(a, lanes(i.to)));
-        values_[i.to] = math_.apply(i.op, args);
+      case Kind::apply:
+        values_[i.to] =
+            in_pieces(i, [&](const std::vector<Value*>& args) { return math_.apply(i.op, args); });
         return;
-      }
-      case Kind::fma: {
-        long count = lanes(i.to);
-        values_[i.to] = math_.fma(widened(i.args[0], count), widened(i.args[1], count),
-                                  widened(i.args[2], count));
+      case Kind::fma:
+        values_[i.to] = in_pieces(i, [&](const std::vector<Value*>& args) {
+          return math_.fma(args[0], args[1], args[2]);
+        });
         return;
-      }
       case Kind::splat: {
-        std::vector<int> mask(static_cast<size_t>(lanes(i.to)), static_cast<int>(i.lane));
-        values_[i.to] = builder_.CreateShuffleVector(values_[i.args[0]], mask);
+        long from = width(lanes(i.args[0])), count = lanes(i.to);
+        std::vector<int> mask(static_cast<size_t>(width(count)), static_cast<int>(i.lane % from));
+        Value* piece = values_[i.args[0]][static_cast<size_t>(i.lane / from)];
+        values_[i.to] = Pieces(pieces(count), builder_.CreateShuffleVector(piece, mask));
         return;
       }
       case Kind::copy:
         values_[i.to] = widened(i.args[0], lanes(i.to));
         return;
       case Kind::sum:
-        values_[i.to] = math_.sum(values_[i.args[0]]);
+        values_[i.to] = {math_.sum(put_together(values_[i.args[0]]))};
         return;
       case Kind::maximum:
-        values_[i.to] = math_.greatest(values_[i.args[0]]);
+        values_[i.to] = {math_.greatest(put_together(values_[i.args[0]]))};
         return;
     }
+  }
+
+  /// Computes each piece of the result from those of the operands.
+  template <class Compute>
+  Pieces in_pieces(const Instruction& i, Compute compute) {
+    std::vector<Pieces> operands;
+    for (size_t a : i.args) operands.push_back(widened(a, lanes(i.to)));
+    Pieces result;
+    for (size_t k = 0; k < pieces(lanes(i.to)); ++k) {
+      std::vector<Value*> args;
+      for (const Pieces& operand : operands) args.push_back(operand[k]);
+      result.push_back(compute(args));
+    }
+    return result;
   }
 
   llvm::Align alignment(size_t tensor) const {
@@ -392,23 +459,36 @@ class Emitter {
   /// bytes on AArch64.
   bool is_odd(long count, size_t tensor) const {
     bool even = (count & (count - 1)) == 0;
-    return !even && bytes_of(tensor) != (code_.number == Number::f32 ? 4 : 8);
+    return !even && bytes_of(tensor) != number_bytes();
   }
 
-  Value* load(const Instruction& i) {
+  /// Elements of another size than the numbers are converted all at once: a register holds more of
+  /// them, or fewer.
+  Pieces load(const Instruction& i) {
     long count = lanes(i.to);
+    if (bytes_of(i.tensor) != number_bytes()) return taken_apart(load(i, 0, count), count);
+    Pieces result;
+    for (long first = 0; first < count; first += width(count)) {
+      result.push_back(load(i, first, width(count)));
+    }
+    return result;
+  }
+
+  /// Loads some of the lanes.
+  Value* load(const Instruction& i, long first, long count) {
     Element element = code_.tensors[i.tensor].element;
     llvm::Type* type = math_.memory_type(element);
     if (count == 1) {
-      return math_.loaded(builder_.CreateAlignedLoad(type, address(i), alignment(i.tensor)),
-                          element);
+      return math_.loaded(
+          builder_.CreateAlignedLoad(type, address(i, first * i.stride), alignment(i.tensor)),
+          element);
     }
     auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(count));
     if (is_odd(count, i.tensor)) {
       Value* all = nullptr;
       for (long k = 0; k < count; ++k) {
-        Value* one =
-            builder_.CreateAlignedLoad(type, address(i, k * i.stride), alignment(i.tensor));
+        Value* one = builder_.CreateAlignedLoad(type, address(i, (first + k) * i.stride),
+                                                alignment(i.tensor));
         one = math_.loaded(one, element);
         if (k == 0) {
           all = llvm::PoisonValue::get(
@@ -419,37 +499,40 @@ class Emitter {
       return all;
     }
     if (i.stride == 1) {
-      return math_.loaded(builder_.CreateAlignedLoad(vector, address(i), alignment(i.tensor)),
-                          element);
+      return math_.loaded(
+          builder_.CreateAlignedLoad(vector, address(i, first * i.stride), alignment(i.tensor)),
+          element);
     }
     Value* all = llvm::PoisonValue::get(vector);
     for (long k = 0; k < count; ++k) {
-      Value* one = builder_.CreateAlignedLoad(type, address(i, k * i.stride), alignment(i.tensor));
+      Value* one =
+          builder_.CreateAlignedLoad(type, address(i, (first + k) * i.stride), alignment(i.tensor));
       all = builder_.CreateInsertElement(all, one, static_cast<uint64_t>(k));
     }
     return math_.loaded(all, element);
   }
 
   void store(const Instruction& i) {
-    long count = i.lane;
+    Pieces value = widened(i.args[0], i.lane);
+    if (bytes_of(i.tensor) != number_bytes()) return store(i, put_together(value), 0, i.lane);
+    long count = width(i.lane);
+    for (size_t k = 0; k < value.size(); ++k) {
+      store(i, value[k], static_cast<long>(k) * count, count);
+    }
+  }
+
+  /// Stores some of the lanes.
+  void store(const Instruction& i, Value* value, long first, long count) {
     Element element = code_.tensors[i.tensor].element;
-    if (count > 1 && is_odd(count, i.tensor)) {
-      Value* all = widened(i.args[0], count);
-      for (long k = 0; k < count; ++k) {
-        Value* one = builder_.CreateExtractElement(all, static_cast<uint64_t>(k));
-        builder_.CreateAlignedStore(math_.stored(one, element), address(i, k * i.stride),
-                                    alignment(i.tensor));
-      }
-      return;
-    }
-    Value* value = math_.stored(widened(i.args[0], count), element);
-    if (count == 1 || i.stride == 1) {
-      builder_.CreateAlignedStore(value, address(i), alignment(i.tensor));
-      return;
-    }
+    auto put = [&](Value* what, long lane) {
+      builder_.CreateAlignedStore(what, address(i, lane * i.stride), alignment(i.tensor));
+    };
+    bool odd = count > 1 && is_odd(count, i.tensor);
+    if (!odd) value = math_.stored(value, element);
+    if (!odd && (count == 1 || i.stride == 1)) return put(value, first);
     for (long k = 0; k < count; ++k) {
       Value* one = builder_.CreateExtractElement(value, static_cast<uint64_t>(k));
-      builder_.CreateAlignedStore(one, address(i, k * i.stride), alignment(i.tensor));
+      put(odd ? math_.stored(one, element) : one, first + k);
     }
   }
 };

@@ -37,6 +37,10 @@ void initialise_llvm() {
     LLVMInitializeX86AsmParser();
     // Loads moved together keep all their values alive at once, and spill.
     set_option("misched-cluster", false);
+    // Pointers are stepped as the loops are: finding that out again takes longer than all the rest.
+    set_option("disable-lsr", true);
+    // It moves addresses to where they are used, which is where they are.
+    set_option("disable-cgp", true);
   });
 }
 
