@@ -189,7 +189,7 @@ class Writing {
     lanes_ = s_.target.lanes(element_);
   }
 
-  std::optional<Recipe> run() {
+  std::optional<Written> run() {
     fuse_groups();
     fuse_positions();
     if (!choose_sizes()) return std::nullopt;
@@ -199,7 +199,7 @@ class Writing {
     split_sums();
     put_in_order();
     writer_.pack_weights(main_);
-    return writer_.recipe();
+    return writer_.written();
   }
 
  private:
@@ -362,7 +362,7 @@ class Writing {
   }
 };
 
-std::optional<Recipe> recipe(const Situation& s) {
+std::optional<Written> recipe(const Situation& s) {
   Roles roles = roles_of(s, main_statement(s.nest));
   auto parts = parts_of(s, roles);
   if (!parts) return std::nullopt;

@@ -97,7 +97,7 @@ void along(RecipeWriter& writer, const Situation& s, const std::string& prefix,
 }
 
 /// The whole as one loop nest, if its statements are alike.
-std::optional<Recipe> together(const Situation& s) {
+std::optional<Written> together(const Situation& s) {
   long evenly = 0;
   Roles roles = roles_of(s, main_statement(s.nest));
   auto vector = best_loop(roles, false, evenly);
@@ -105,10 +105,10 @@ std::optional<Recipe> together(const Situation& s) {
   RecipeWriter writer(s.nest);
   along(writer, s, "", names_of(s.nest.order.front()), *vector, roles.find(*vector)->extent, evenly,
         s.nest.statements().size() > 1);
-  return writer.recipe();
+  return writer.written();
 }
 
-std::optional<Recipe> recipe(const Situation& s) {
+std::optional<Written> recipe(const Situation& s) {
   if (auto one = together(s)) return one;
   RecipeWriter writer(s.nest);
   for (size_t i = 0; i < s.nest.statements().size(); ++i) {
@@ -122,7 +122,7 @@ std::optional<Recipe> recipe(const Situation& s) {
           roles.find(*vector)->extent, evenly, false);
     if (!judge_order(trial.nest()).violation) writer = trial;
   }
-  return writer.recipe();
+  return writer.written();
 }
 
 }  // namespace

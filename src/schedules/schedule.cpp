@@ -3,7 +3,6 @@
 
 #include "base/error.h"
 #include "nest/dependence.h"
-#include "transforms/transform.h"
 
 namespace lathe {
 namespace {
@@ -12,17 +11,12 @@ namespace {
 /// or breaks a dependence.
 std::optional<Scheduled> scheduled_by(const Schedule& candidate, const Situation& situation) {
   try {
-    auto recipe = candidate.recipe(situation);
-    if (!recipe) return std::nullopt;
-    Nest nest = situation.nest;
-    for (const Step& step : *recipe) {
-      Nest next = apply(nest, step).nest;
-      // A new meaning takes the order in which it was made for a valid one.
-      if (next.meaning != nest.meaning && judge_order(nest).violation) return std::nullopt;
-      nest = next;
+    auto written = candidate.recipe(situation);
+    if (!written) return std::nullopt;
+    for (const Nest& nest : written->nests) {
+      if (judge_order(nest).violation) return std::nullopt;
     }
-    if (judge_order(nest).violation) return std::nullopt;
-    return Scheduled{candidate.name, *recipe, nest};
+    return Scheduled{candidate.name, std::move(written->recipe), std::move(written->nests.back())};
   } catch (const UserError&) {
     return std::nullopt;
   }

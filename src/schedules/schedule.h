@@ -24,6 +24,13 @@ struct Situation {
   const Target& target;
 };
 
+/// A recipe, and the nests that have to be judged: as they are before each step that changes the
+/// meaning, and at the end.
+struct Written {
+  Recipe recipe;
+  std::vector<Nest> nests;
+};
+
 struct Schedule {
   /// For nests of one kind, or for any: these are tried last.
   enum class For { kind, any };
@@ -31,7 +38,7 @@ struct Schedule {
   std::string summary;  ///< one line
   For scope;
   /// Returns the recipe; nothing if the template is not for this nest.
-  std::optional<Recipe> (*recipe)(const Situation& situation);
+  std::optional<Written> (*recipe)(const Situation& situation);
 };
 
 namespace schedules {

@@ -68,13 +68,16 @@ size_t main_statement(const Nest& nest) {
 
 void RecipeWriter::step(const std::string& name, std::vector<Arg> args) {
   Step step{name, std::move(args)};
-  nest_ = apply(nest_, step).nest;
-  recipe_.push_back(std::move(step));
+  Nest next = apply(nest(), step).nest;
+  // A new meaning takes the order in which it was made for a valid one.
+  if (next.meaning == nest().meaning) written_.nests.pop_back();
+  written_.nests.push_back(std::move(next));
+  written_.recipe.push_back(std::move(step));
 }
 
 std::pair<std::string, std::string> RecipeWriter::split(const std::string& loop, long factor) {
   // Every statement that has the loop must be able to split it.
-  for (const Order& order : nest_.order) {
+  for (const Order& order : nest().order) {
     auto at = find_loop(order, loop);
     if (at && order.loops[*at].extent <= factor) return {"", loop};
   }
@@ -83,7 +86,7 @@ std::pair<std::string, std::string> RecipeWriter::split(const std::string& loop,
 }
 
 bool RecipeWriter::has(const std::string& loop) const {
-  return std::any_of(nest_.order.begin(), nest_.order.end(),
+  return std::any_of(nest().order.begin(), nest().order.end(),
                      [&](const Order& order) { return find_loop(order, loop).has_value(); });
 }
 
@@ -105,9 +108,9 @@ void RecipeWriter::share(const std::vector<std::string>& loops) {
 }
 
 void RecipeWriter::pack_weights(size_t statement) {
-  std::vector<Access> reads = nest_.statements()[statement].reads;
+  std::vector<Access> reads = nest().statements()[statement].reads;
   for (const Access& read : reads) {
-    const Tensor& tensor = nest_.tensors()[read.tensor];
+    const Tensor& tensor = nest().tensors()[read.tensor];
     if (tensor.role == Role::weight) step("pack", {tensor.name});
   }
 }
@@ -115,7 +118,7 @@ void RecipeWriter::pack_weights(size_t statement) {
 void RecipeWriter::merge(const std::vector<std::string>& loops) {
   for (const std::string& loop : loops) {
     Step wanted{"merge", {loop}};
-    std::vector<Step> possible = find_transform("merge").candidates(nest_);
+    std::vector<Step> possible = find_transform("merge").candidates(nest());
     if (std::find(possible.begin(), possible.end(), wanted) != possible.end()) {
       step("merge", {loop});
     }

@@ -38,10 +38,11 @@ size_t main_statement(const Nest& nest);
 /// Writes a recipe, applying each step at once so that the next can be chosen by what is there.
 class RecipeWriter {
  public:
-  explicit RecipeWriter(const Nest& nest) : nest_(nest) {}
+  explicit RecipeWriter(const Nest& nest) : written_{{}, {nest}} {}
 
-  const Nest& nest() const { return nest_; }
-  const Recipe& recipe() const { return recipe_; }
+  const Nest& nest() const { return written_.nests.back(); }
+  const Recipe& recipe() const { return written_.recipe; }
+  const Written& written() const { return written_; }
 
   void step(const std::string& name, std::vector<Arg> args);
   /// Splits a loop unless it has no more iterations than "factor". Returns the names of the outer
@@ -61,8 +62,7 @@ class RecipeWriter {
   bool has(const std::string& loop) const;
 
  private:
-  Nest nest_;
-  Recipe recipe_;
+  Written written_;
 };
 
 /// The positions of a register tile, and what a position and vector of results costs with it, in

@@ -85,7 +85,7 @@ void vectorize_copies(RecipeWriter& writer, const Situation& s, size_t main, lon
   }
 }
 
-std::optional<Recipe> recipe(const Situation& s) {
+std::optional<Written> recipe(const Situation& s) {
   size_t main = main_statement(s.nest);
   const Statement& statement = s.nest.statements()[main];
   if (statement.update == Update::assign || s.nest.statements().size() < 2) return std::nullopt;
@@ -142,7 +142,7 @@ std::optional<Recipe> recipe(const Situation& s) {
   vectorize_copies(writer, s, main, 4 * lanes);
   writer.share(shared);
   writer.pack_weights(main);
-  return writer.recipe();
+  return writer.written();
 }
 
 }  // namespace
