@@ -18,6 +18,8 @@ long to_long(isl_val* owned) {
 }
 
 long coefficient(const isl::aff& a, isl_dim_type type, size_t i, long divisor) {
+  // Most are 0, which is seen without a number of isl's.
+  if (isl_aff_coefficient_sgn(a.get(), type, static_cast<int>(i)) == 0) return 0;
   isl_val* value = isl_aff_get_coefficient_val(a.get(), type, static_cast<int>(i));
   return to_long(isl_val_mul_ui(value, static_cast<unsigned long>(divisor)));
 }

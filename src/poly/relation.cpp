@@ -45,6 +45,13 @@ bool narrow(const Constraint& constraint, std::vector<Interval>& sides) {
   return true;
 }
 
+/// Does the constraint, which is linear, couple several coordinates?
+bool couples(const Constraint& constraint) {
+  const Affine& e = constraint.expression;
+  auto zeros = std::count(e.coefficients.begin(), e.coefficients.end(), 0L);
+  return e.is_linear() && zeros + 1 < static_cast<long>(e.coefficients.size());
+}
+
 /// Returns the range of a linear function on a box.
 Interval range_on_box(const Affine& linear, const std::vector<Interval>& box_sides) {
   Interval result{linear.constant, linear.constant};
@@ -52,6 +59,57 @@ Interval range_on_box(const Affine& linear, const std::vector<Interval>& box_sid
     long c = linear.coefficients[i];
     result.lower += c * (c > 0 ? box_sides[i].lower : box_sides[i].upper);
     result.upper += c * (c > 0 ? box_sides[i].upper : box_sides[i].lower);
+  }
+  return result;
+}
+
+/// A box, or what constraints leave of one such that each side is still as long.
+struct CutBox {
+  std::vector<Interval> sides;
+  bool is_cut;
+};
+
+/// Does the constraint hold somewhere at each end of the sides of the coordinates that it couples?
+bool leaves_sides(const Affine& e, const std::vector<Interval>& sides) {
+  for (size_t i = 0; i < sides.size(); ++i) {
+    if (e.coefficients[i] == 0) continue;
+    for (long end : {sides[i].lower, sides[i].upper}) {
+      std::vector<Interval> others = sides;
+      others[i] = {end, end};
+      if (range_on_box(e, others).upper < 0) return false;
+    }
+  }
+  return true;
+}
+
+/// Looks at a set as a box that is cut by inequalities of which no two have a coordinate in common,
+/// as the rests of splits do: what isl would find out by solving programs. Nothing if it is none.
+std::optional<CutBox> cut_box(const isl::set& set) {
+  if (isl_set_n_basic_set(set.get()) != 1) return std::nullopt;
+  if (isl_set_involves_locals(set.get()) == isl_bool_true) return std::nullopt;
+  CutBox result{std::vector<Interval>(arity(set), {-unbounded, unbounded}), false};
+  std::vector<Constraint> conditions = constraints(set).front(), coupling;
+  for (const Constraint& constraint : conditions) {
+    if (couples(constraint) && !constraint.equality) {
+      coupling.push_back(constraint);
+    } else if (!narrow(constraint, result.sides)) {
+      return std::nullopt;
+    }
+  }
+  for (const Interval& side : result.sides) {
+    if (side.lower == -unbounded || side.upper == unbounded || side.size() < 1) return std::nullopt;
+  }
+  std::vector<bool> taken(result.sides.size(), false);
+  for (const Constraint& constraint : coupling) {
+    const Affine& e = constraint.expression;
+    if (range_on_box(e, result.sides).lower >= 0) continue;
+    for (size_t i = 0; i < taken.size(); ++i) {
+      if (e.coefficients[i] == 0) continue;
+      if (taken[i]) return std::nullopt;
+      taken[i] = true;
+    }
+    if (!leaves_sides(e, result.sides)) return std::nullopt;
+    result.is_cut = true;
   }
   return result;
 }
@@ -181,6 +239,8 @@ isl::set coalesced(const isl::set& set) {
 }
 
 isl::set boxed(const isl::set& set) {
+  auto cut = cut_box(set);
+  if (cut && cut->is_cut) return set;
   if (sides(set) || set.is_empty()) return set;
   std::vector<long> extents;
   for (size_t i = 0; i < arity(set); ++i) {
@@ -198,8 +258,8 @@ isl::multi_aff simplified(const isl::multi_aff& function, const isl::set& set) {
       std::any_of(all.begin(), all.end(), [](const isl::aff& a) { return a.involves_locals(); });
   if (!floors || set.is_empty()) return function;
   std::vector<Interval> hull;
-  if (auto box_sides = sides(set)) {
-    hull = *box_sides;
+  if (auto cut = cut_box(set)) {
+    hull = cut->sides;
   } else {
     for (size_t i = 0; i < arity(set); ++i) hull.push_back(range(set, i));
   }
