@@ -12,6 +12,8 @@
 #include <llvm/Support/SmallVectorMemoryBuffer.h>
 #include <llvm/Target/TargetMachine.h>
 
+#include <map>
+
 #include "backends/llvm_emit.h"
 #include "backends/llvm_machine.h"
 #include "base/error.h"
@@ -26,12 +28,23 @@ namespace {
 }  // namespace
 
 struct LlvmCompiler::State {
+  /// What writes modules as files of one type. It is used again: to put the passes together takes
+  /// as long as some of them do.
+  struct Writer {
+    llvm::SmallVector<char, 0> bytes;
+    llvm::raw_svector_ostream stream{bytes};
+    llvm::legacy::PassManager passes;
+  };
   Target target;
   Effort effort;
   std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::LLVMContext context;
+  std::map<llvm::CodeGenFileType, Writer> writers;
 
-  std::unique_ptr<llvm::Module> module_of(llvm::LLVMContext& context,
-                                          const std::vector<NamedCode>& kernels) {
+  State(const Target& given, Effort given_effort)
+      : target(given), effort(given_effort), machine(make_machine(given)) {}
+
+  std::unique_ptr<llvm::Module> module_of(const std::vector<NamedCode>& kernels) {
     auto module = std::make_unique<llvm::Module>("lathe", context);
     module->setTargetTriple(target.triple);
     module->setDataLayout(machine->createDataLayout());
@@ -83,19 +96,18 @@ struct LlvmCompiler::State {
   }
 
   std::string emitted(const std::vector<NamedCode>& kernels, llvm::CodeGenFileType type) {
-    llvm::LLVMContext context;
-    auto module = module_of(context, kernels);
-    llvm::SmallVector<char, 0> bytes;
-    llvm::raw_svector_ostream stream(bytes);
-    llvm::legacy::PassManager passes;
-    add_passes(passes, stream, type);
-    passes.run(*module);
-    return {bytes.data(), bytes.size()};
+    auto module = module_of(kernels);
+    auto [entry, is_new] = writers.try_emplace(type);
+    Writer& writer = entry->second;
+    if (is_new) add_passes(writer.passes, writer.stream, type);
+    writer.bytes.clear();
+    writer.passes.run(*module);
+    return {writer.bytes.data(), writer.bytes.size()};
   }
 };
 
 LlvmCompiler::LlvmCompiler(const Target& target, Effort effort) {
-  state_ = std::make_unique<State>(State{target, effort, make_machine(target)});
+  state_ = std::make_unique<State>(target, effort);
 }
 
 LlvmCompiler::~LlvmCompiler() = default;
@@ -109,8 +121,7 @@ std::string LlvmCompiler::assembly(const std::vector<NamedCode>& kernels) {
 }
 
 std::string LlvmCompiler::ir(const std::vector<NamedCode>& kernels) {
-  llvm::LLVMContext context;
-  auto module = state_->module_of(context, kernels);
+  auto module = state_->module_of(kernels);
   std::string text;
   llvm::raw_string_ostream stream(text);
   module->print(stream, nullptr);

@@ -1,0 +1,60 @@
+// Compilers: what they make depends on nothing but the kernels.
+#include "backends/llvm.h"
+
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "compile/node.h"
+#include "ops/op.h"
+
+namespace lathe::test {
+namespace {
+
+std::vector<NamedCode> kernels_of(const std::string& op, const Target& target) {
+  Context ctx;
+  Nest nest = parse_op(ctx, op);
+  std::vector<Layout> layouts;
+  for (const Tensor& tensor : nest.tensors()) layouts.push_back(row_major_layout(tensor.shape));
+  std::vector<NamedCode> kernels;
+  for (Code& code : lower_node(nest, layouts, target).kernels) {
+    kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
+  }
+  return kernels;
+}
+
+const std::vector<std::string>& ops() {
+  static const std::vector<std::string> all = {"conv(co=32, ci=16, oh=5, ow=7, k=3)",
+                                               "matmul(i=4, j=5, k=6)", "relu(c=16, h=5, w=4)"};
+  return all;
+}
+
+TEST(LlvmCompiler, IsUsedAgain) {
+  for (const Target& target : targets()) {
+    LlvmCompiler used(target);
+    for (const std::string& op : ops()) {
+      std::vector<NamedCode> kernels = kernels_of(op, target);
+      used.assembly(kernels);
+      EXPECT_EQ(used.object(kernels), LlvmCompiler(target).object(kernels)) << op;
+      EXPECT_EQ(used.assembly(kernels), LlvmCompiler(target).assembly(kernels)) << op;
+    }
+  }
+}
+
+TEST(LlvmCompiler, SeveralWorkAtATime) {
+  auto objects = [](std::vector<std::string>& made) {
+    Target target = native_target();
+    LlvmCompiler compiler(target);
+    for (const std::string& op : ops()) made.push_back(compiler.object(kernels_of(op, target)));
+  };
+  std::vector<std::string> alone, first, second;
+  objects(alone);
+  std::thread other(objects, std::ref(first));
+  objects(second);
+  other.join();
+  EXPECT_EQ(first, alone);
+  EXPECT_EQ(second, alone);
+}
+
+}  // namespace
+}  // namespace lathe::test
