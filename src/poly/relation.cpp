@@ -63,10 +63,48 @@ Interval range_on_box(const Affine& linear, const std::vector<Interval>& box_sid
   return result;
 }
 
+/// Takes  factor * (e - d*(e / d)), the remainder of a linear function, out of "a", which has such
+/// a floor. Returns its range; nothing if it is not there.
+std::optional<Interval> take_remainder(Affine& a, const Affine::Floor& floor) {
+  const Affine& e = floor.of;
+  if (!e.floors.empty() || floor.coefficient > 0 || floor.coefficient % e.divisor != 0) {
+    return std::nullopt;
+  }
+  long factor = -floor.coefficient / e.divisor;
+  for (size_t i = 0; i < e.coefficients.size(); ++i) {
+    if (e.coefficients[i] != 0 && a.coefficients[i] != factor * e.coefficients[i]) {
+      return std::nullopt;
+    }
+  }
+  for (size_t i = 0; i < e.coefficients.size(); ++i)
+    a.coefficients[i] -= factor * e.coefficients[i];
+  a.constant -= factor * e.constant;
+  return Interval{0, factor * (e.divisor - 1)};
+}
+
+/// Returns bounds of a function on a box; those of quotients and remainders are exact.
+Interval reach_on_box(const Affine& a, const std::vector<Interval>& box_sides) {
+  Affine left = a;
+  Interval floors{0, 0};
+  for (const Affine::Floor& floor : a.floors) {
+    std::optional<Interval> range = take_remainder(left, floor);
+    if (!range) {
+      Interval of = reach_on_box(floor.of, box_sides);
+      long c = floor.coefficient;
+      range = c > 0 ? Interval{c * of.lower, c * of.upper} : Interval{c * of.upper, c * of.lower};
+    }
+    floors = {floors.lower + range->lower, floors.upper + range->upper};
+  }
+  Interval linear = range_on_box(left, box_sides);
+  return {floor_divide(linear.lower + floors.lower, a.divisor),
+          floor_divide(linear.upper + floors.upper, a.divisor)};
+}
+
 /// A box, or what constraints leave of one such that each side is still as long.
 struct CutBox {
   std::vector<Interval> sides;
-  bool is_cut;
+  bool is_plain;  // no constraint couples coordinates
+  bool is_cut;    // one that does is not met everywhere
 };
 
 /// Does the constraint hold somewhere at each end of the sides of the coordinates that it couples?
@@ -87,11 +125,12 @@ bool leaves_sides(const Affine& e, const std::vector<Interval>& sides) {
 std::optional<CutBox> cut_box(const isl::set& set) {
   if (isl_set_n_basic_set(set.get()) != 1) return std::nullopt;
   if (isl_set_involves_locals(set.get()) == isl_bool_true) return std::nullopt;
-  CutBox result{std::vector<Interval>(arity(set), {-unbounded, unbounded}), false};
+  CutBox result{std::vector<Interval>(arity(set), {-unbounded, unbounded}), true, false};
   std::vector<Constraint> conditions = constraints(set).front(), coupling;
   for (const Constraint& constraint : conditions) {
     if (couples(constraint) && !constraint.equality) {
       coupling.push_back(constraint);
+      result.is_plain = false;
     } else if (!narrow(constraint, result.sides)) {
       return std::nullopt;
     }
@@ -154,6 +193,32 @@ isl::aff rebuilt(const Affine& a, const isl::space& space, const std::vector<Int
   return a.divisor == 1 ? sum : sum.scale_down(a.divisor);
 }
 
+/// Adds the rows of a matrix, a coefficient for each coordinate and the constant, as constraints.
+void collect_rows(isl_mat* rows, bool equality, std::vector<Constraint>& list) {
+  int count = isl_mat_rows(rows), columns = isl_mat_cols(rows);
+  for (int row = 0; row < count; ++row) {
+    Affine a;
+    for (int column = 0; column < columns; ++column) {
+      a.coefficients.push_back(to_long(isl_mat_get_element_val(rows, row, column)));
+    }
+    a.constant = a.coefficients.back();
+    a.coefficients.pop_back();
+    list.push_back({std::move(a), equality});
+  }
+}
+
+/// Collects the constraints of a piece without floors: all at once.
+void collect_linear(const isl::basic_set& piece, std::vector<Constraint>& list) {
+  isl_mat* equal = isl_basic_set_equalities_matrix(piece.get(), isl_dim_set, isl_dim_div,
+                                                   isl_dim_param, isl_dim_cst);
+  isl_mat* bounds = isl_basic_set_inequalities_matrix(piece.get(), isl_dim_set, isl_dim_div,
+                                                      isl_dim_param, isl_dim_cst);
+  collect_rows(equal, true, list);
+  collect_rows(bounds, false, list);
+  isl_mat_free(equal);
+  isl_mat_free(bounds);
+}
+
 isl_stat collect_constraint(isl_constraint* owned, void* user) {
   auto& list = *static_cast<std::vector<Constraint>*>(user);
   bool equality = isl_constraint_is_equality(owned) == isl_bool_true;
@@ -167,7 +232,11 @@ isl_stat collect_piece(isl_basic_set* owned, void* user) {
   auto& pieces = *static_cast<std::vector<std::vector<Constraint>>*>(user);
   isl::basic_set piece = isl::manage(owned);
   pieces.emplace_back();
-  isl_basic_set_foreach_constraint(piece.get(), collect_constraint, &pieces.back());
+  if (isl_basic_set_dim(piece.get(), isl_dim_div) == 0) {
+    collect_linear(piece, pieces.back());
+  } else {
+    isl_basic_set_foreach_constraint(piece.get(), collect_constraint, &pieces.back());
+  }
   return isl_stat_ok;
 }
 
@@ -221,12 +290,7 @@ isl::set mapped_into(const isl::set& set, const isl::multi_aff& function, const 
   auto from = sides(set), to = sides(target);
   bool all = from && to;
   for (size_t i = 0; all && i < to->size(); ++i) {
-    Affine part = take_apart(function.at(static_cast<int>(i)));
-    if (!part.is_linear()) {
-      all = false;
-      break;
-    }
-    Interval reach = range_on_box(part, *from);
+    Interval reach = reach_on_box(take_apart(function.at(static_cast<int>(i))), *from);
     all = reach.lower >= (*to)[i].lower && reach.upper <= (*to)[i].upper;
   }
   return all ? set : target.preimage(function).intersect(set);
@@ -240,7 +304,7 @@ isl::set coalesced(const isl::set& set) {
 
 isl::set boxed(const isl::set& set) {
   auto cut = cut_box(set);
-  if (cut && cut->is_cut) return set;
+  if (cut && (cut->is_plain || cut->is_cut)) return set;
   if (sides(set) || set.is_empty()) return set;
   std::vector<long> extents;
   for (size_t i = 0; i < arity(set); ++i) {
