@@ -21,7 +21,8 @@ struct Dependence {
   size_t tensor;
   size_t source, sink;  ///< statements
   /// The pairs of instances: each element of "pairs" is one, and the functions tell which. Where
-  /// the sink determines the source, "pairs" are simply the sinks.
+  /// the sink determines the source, "pairs" are simply the sinks; otherwise, where the source
+  /// determines the sink, the sources.
   isl::set pairs;
   isl::multi_aff source_at, sink_at;
 };
