@@ -39,27 +39,46 @@ std::vector<Layout> layouts_of(const Nest& nest) {
   return layouts;
 }
 
+/// Makes functions of layers, one after the other.
+class Maker {
+ public:
+  void make(const std::string& layer) {
+    Context context;
+    Nest nest = parse_op(context, layer);
+    NodeCode code = lower_node(nest, layouts_of(nest), target_);
+    std::vector<NamedCode> kernels;
+    for (Code& kernel : code.kernels) {
+      kernels.push_back({fmt::format("kernel_{}_{}", made_, kernels.size()), std::move(kernel)});
+    }
+    ++made_;
+    jit_.add(compiler_.object(kernels));
+    benchmark::DoNotOptimize(jit_.find(kernels.front().symbol));
+  }
+
+ private:
+  Target target_ = native_target();
+  LlvmCompiler compiler_{target_};
+  Jit jit_;
+  int made_ = 0;
+};
+
 void nest_to_function(benchmark::State& state) {
   const std::string& layer = layers()[static_cast<size_t>(state.range(0))];
   state.SetLabel(layer);
-  Target target = native_target();
-  LlvmCompiler compiler(target);
-  Jit jit;
-  int made = 0;
-  for (auto _ : state) {
-    Context context;
-    Nest nest = parse_op(context, layer);
-    NodeCode code = lower_node(nest, layouts_of(nest), target);
-    std::vector<NamedCode> kernels;
-    for (Code& kernel : code.kernels) {
-      kernels.push_back({fmt::format("kernel_{}_{}", made, kernels.size()), std::move(kernel)});
-    }
-    ++made;
-    jit.add(compiler.object(kernels));
-    benchmark::DoNotOptimize(jit.find(kernels.front().symbol));
-  }
+  Maker maker;
+  for (auto _ : state) maker.make(layer);
+}
+
+/// Each thread makes all layers in turn; no two are at the same one.
+void layers_in_turn(benchmark::State& state) {
+  Maker maker;
+  size_t count = layers().size();
+  size_t next = static_cast<size_t>(state.thread_index()) * count / 2;
+  for (auto _ : state) maker.make(layers()[next++ % count]);
+  state.SetItemsProcessed(state.iterations());
 }
 
 }  // namespace
 
 BENCHMARK(nest_to_function)->DenseRange(0, 8)->Unit(benchmark::kMillisecond);
+BENCHMARK(layers_in_turn)->Threads(1)->Threads(2)->UseRealTime()->Unit(benchmark::kMillisecond);
