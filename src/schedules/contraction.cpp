@@ -142,34 +142,44 @@ long evened(long extent, long size, long step) {
   return extent % even == 0 && 2 * even >= size ? even : size;
 }
 
-/// Returns how many iterations of a loop over "extent" positions make a part of the data that stays
-/// in the second cache, as a multiple of "step"; "extent" if all of them do, or if the "columns"
-/// of weights weigh more.
-long part_of(const Target& target, double data_bytes, double weight_bytes, long columns,
-             long extent, long step) {
+/// Returns in how many parts the data stay in the second cache; 1 if all of them do, or if the
+/// "columns" of weights weigh more.
+long parts_that_stay(const Target& target, double data_bytes, double weight_bytes, long columns) {
   double budget = static_cast<double>(target.l2_bytes) / 2;
-  if (data_bytes <= budget || extent <= step) return extent;
+  if (data_bytes <= budget) return 1;
   auto parts = static_cast<long>(data_bytes / (budget / 2)) + 1;
   // Each part meets all weights: that must not cost more than it saves.
   bool weights_stay = weight_bytes <= budget;
-  if (!weights_stay &&
-      static_cast<double>(parts) * weight_bytes > static_cast<double>(columns) * data_bytes) {
-    return extent;
-  }
+  bool worth =
+      static_cast<double>(parts) * weight_bytes <= static_cast<double>(columns) * data_bytes;
+  return weights_stay || worth ? parts : 1;
+}
+
+/// Returns the size of one of so many parts of a loop, as a multiple of "step".
+long part_of(long extent, long parts, long step) {
+  if (parts == 1 || extent <= step) return extent;
   long size = (extent + parts - 1) / parts;
   size = std::max(step, (size + step - 1) / step * step);
   return size >= extent ? extent : evened(extent, size, step);
 }
 
+/// Work is cut into so many shares, at least, if it can: more workers than that are rare.
+constexpr long least_shares = 16;
+
+/// So many products are added to a tile before it is stored, at least: it costs a few to do that.
+constexpr long least_sums = 256;
+
 /// Returns how many iterations of a sum over "extent" make a chunk of a column of weights that
 /// stays in the first cache while so many tiles meet it: several of the layout's blocks, or an even
-/// part of one; "extent" if none is worth it. "bytes" is what one iteration reads.
-long chunk_of(const Target& target, double bytes, long extent, long block, long visits) {
+/// part of one; "extent" if none is worth it. An iteration reads "bytes" and adds "sums" products
+/// to each element.
+long chunk_of(const Target& target, double bytes, long extent, long block, long sums, long visits) {
   auto cache = static_cast<double>(target.l1_bytes);
   auto most = static_cast<long>(cache / 2 / bytes);
   if (most >= extent) return extent;
   while (block > most && block % 2 == 0) block /= 2;
   long size = evened(extent, std::max(block, most / block * block), block);
+  if (size * sums < least_sums) return extent;
   // The first tile waits for each chunk: reading it again must be worth that.
   bool often = static_cast<double>(visits * size) * bytes >= 5 * cache;
   return often ? size : extent;
@@ -187,6 +197,8 @@ class Writing {
     const Statement& statement = s_.nest.statements()[main_];
     element_ = std::max(4L, size_of(s_.nest.tensors()[statement.write.tensor].element));
     lanes_ = s_.target.lanes(element_);
+    near_ = neighbours(roles_, parts_);
+    std::erase(parts_.sums, near_);
   }
 
   std::optional<Written> run() {
@@ -211,6 +223,7 @@ class Writing {
   long element_, lanes_;  // bytes of an element, elements of a vector
   Tile tile_{1, 1, 1};
   bool block_stays_ = false;
+  std::string near_;  // of the sums the one along the data in memory, which is split
   // Names of loops, from outside in; "" where there is no such loop.
   std::string part_, columns_, columns_inside_, chunk_, position_, sum_blocks_, sum_;
   std::string unrolled_sum_, several_, unrolled_position_, vector_;
@@ -276,11 +289,10 @@ class Writing {
   /// Do the columns of a block of the layout stay in the first cache together? Then a tile meets
   /// them all, and what it writes lies together.
   bool blocks_stay() const {
-    double bytes = static_cast<double>(element_ * tile_.block * tile_.blocks);
-    for (const std::string& sum : parts_.sums)
-      bytes *= static_cast<double>(roles_.find(sum)->extent);
-    return !columns_inside_.empty() && bytes * static_cast<double>(extent(columns_inside_)) <=
-                                           static_cast<double>(s_.target.l1_bytes) / 2;
+    if (columns_inside_.empty()) return false;
+    long bytes = element_ * tile_.block * tile_.blocks * extent(columns_inside_);
+    for (const std::string& sum : parts_.sums) bytes *= extent(sum);
+    return bytes * (near_.empty() ? 1 : extent(near_)) <= s_.target.l1_bytes / 2;
   }
 
   long columns() const {
@@ -297,8 +309,14 @@ class Writing {
     // The loop whose parts fit: the rows, or all positions where they are one loop.
     bool rows = !parts_.positions.empty() && parts_.positions.back() != batch_loop;
     std::string& walked = rows ? parts_.positions.back() : last;
-    long size = part_of(s_.target, bytes_of(parts_.data), bytes_of(parts_.weight), columns(),
-                        extent(walked), rows ? 1 : tile_.positions);
+    long parts =
+        parts_that_stay(s_.target, bytes_of(parts_.data), bytes_of(parts_.weight), columns());
+    // Where columns come in chunks, workers share parts and columns, but not the positions.
+    long shares = std::max(parts, (least_shares + columns() - 1) / columns());
+    long tiles = (extent(last) + tile_.positions - 1) / tile_.positions;
+    long visits = (rows ? tiles * extent(walked) : tiles) / shares;
+    if (!near_.empty() && chunk_for(visits) < extent(near_)) parts = shares;
+    long size = part_of(extent(walked), parts, rows ? 1 : tile_.positions);
     if (size > 1) std::tie(part_, walked) = writer_.split(walked, size);
     position_ = last;
     if (tile_.positions > 1) {
@@ -313,15 +331,19 @@ class Writing {
     return n;
   }
 
+  /// Returns the size of a chunk of the sum over neighbours where so many tiles meet it.
+  long chunk_for(long visits) const {
+    long evenly = roles_.find(near_)->reads[parts_.data].evenly, sums = 1;
+    for (const std::string& sum : parts_.sums) sums *= extent(sum);
+    auto bytes = static_cast<double>(element_ * tile_.block * tile_.blocks * sums);
+    return chunk_of(s_.target, bytes, extent(near_), std::max(16L, evenly), sums, visits);
+  }
+
   void split_sums() {
-    std::string near = neighbours(roles_, parts_);
-    if (near.empty()) return;
-    std::erase(parts_.sums, near);
-    long evenly = roles_.find(near)->reads[parts_.data].evenly;
-    double column = static_cast<double>(element_ * tile_.block * tile_.blocks);
-    for (const std::string& sum : parts_.sums) column *= static_cast<double>(extent(sum));
-    long size = chunk_of(s_.target, column, extent(near), std::max(16L, evenly), visits());
-    std::tie(chunk_, near) = writer_.split(near, size);
+    if (near_.empty()) return;
+    std::string near;
+    long evenly = roles_.find(near_)->reads[parts_.data].evenly;
+    std::tie(chunk_, near) = writer_.split(near_, chunk_for(visits()));
     long together = std::max(4L, s_.target.lane_products ? lanes_ : 1L);
     if (extent(near) <= 8) together = extent(near);
     if (evenly != 0) together = std::min(together, evenly);

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "poly/relation.h"
+#include "transforms/transform_loops.h"
 
 namespace lathe::schedules {
 namespace {
@@ -99,11 +100,12 @@ void RecipeWriter::reorder(const std::vector<std::string>& loops) {
 }
 
 void RecipeWriter::share(const std::vector<std::string>& loops) {
-  size_t shared = 0;
+  constexpr long enough = 32;  // for workers to get about as much each
+  long shares = 1;
   for (const std::string& loop : loops) {
-    if (loop.empty() || shared == 2) continue;
+    if (loop.empty() || shares >= enough) continue;
     step("parallel", {loop});
-    ++shared;
+    shares *= least_extent(nest(), loop);
   }
 }
 
@@ -137,7 +139,8 @@ void RecipeWriter::merge_neighbours(const std::vector<std::string>& loops) {
 }
 
 std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors) {
-  constexpr long spare = 3;  // registers for what is loaded ahead
+  // Registers for what is loaded ahead; a broadcast can be part of the product.
+  long spare = target.lane_products ? 3 : 1;
   std::optional<TileChoice> best;
   for (long t = 1; t <= std::min(positions, target.registers); ++t) {
     long factors = target.lane_products ? t : 1;
@@ -147,7 +150,9 @@ std::optional<TileChoice> choose_positions(const Target& target, long positions,
       double broadcast = target.lane_products ? 0.25 : 1;
       double loads = (static_cast<double>(vectors) + static_cast<double>(n) * broadcast) / 2;
       // Four cycles pass until a sum can be added to again.
-      return std::max({products, loads, 4.0}) + 0.25;
+      // Vectors that do not stay in the first cache come at a line in two cycles.
+      double waits = target.lane_products ? 0 : static_cast<double>(vectors) / 2;
+      return std::max({products, loads, 4.0}) + waits + 0.25;
     };
     double all = static_cast<double>(positions / t) * cycles(t);
     if (positions % t != 0) all += cycles(positions % t);

@@ -54,7 +54,7 @@ class RecipeWriter {
   void merge(const std::vector<std::string>& loops);
   /// Merges these loops, outermost first, of statements that follow each other.
   void merge_neighbours(const std::vector<std::string>& loops);
-  /// Shares the outermost two of these loops among workers.
+  /// Shares the outermost of these loops among workers: enough of them for many workers.
   void share(const std::vector<std::string>& loops);
   /// Packs the weights that a statement reads, in the order in which it does.
   void pack_weights(size_t statement);
