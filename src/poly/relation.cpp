@@ -288,12 +288,20 @@ Interval range(const isl::set& set, const isl::aff& a) {
 
 isl::set mapped_into(const isl::set& set, const isl::multi_aff& function, const isl::set& target) {
   auto from = sides(set), to = sides(target);
-  bool all = from && to;
-  for (size_t i = 0; all && i < to->size(); ++i) {
-    Interval reach = reach_on_box(take_apart(function.at(static_cast<int>(i))), *from);
-    all = reach.lower >= (*to)[i].lower && reach.upper <= (*to)[i].upper;
+  bool linear = from && to;
+  isl::set result = set;
+  for (size_t i = 0; linear && i < to->size(); ++i) {
+    isl::aff part = function.at(static_cast<int>(i));
+    Affine a = take_apart(part);
+    Interval reach = reach_on_box(a, *from), side = (*to)[i];
+    if (reach.lower >= side.lower && reach.upper <= side.upper) continue;
+    linear = a.is_linear();
+    // Of the target's conditions only those count that are not always met.
+    auto at = [&](long value) { return constant(set.space(), value); };
+    if (reach.lower < side.lower) result = result.intersect(part.ge_set(at(side.lower)));
+    if (reach.upper > side.upper) result = result.intersect(part.le_set(at(side.upper)));
   }
-  return all ? set : target.preimage(function).intersect(set);
+  return linear ? result : target.preimage(function).intersect(set);
 }
 
 isl::set coalesced(const isl::set& set) {
