@@ -8,6 +8,7 @@
 
 #include "compile/objects.h"
 #include "compile/padding.h"
+#include "compile/sums.h"
 #include "nest/footprint.h"
 
 namespace lathe {
@@ -96,6 +97,7 @@ Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listi
   }
   Made made;
   made.flops = 2 * static_cast<double>(cost(nest).macs);
+  nest = with_blocked_sums(nest, layouts);
   made.code =
       lower_node(nest, layouts, target, listing, unit.border_only ? Unset::kept : Unset::zero);
   return made;
