@@ -11,17 +11,22 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/Intrinsics.h>
 
+#include <array>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "backends/llvm_math.h"
+#include "backends/llvm_squares.h"
 #include "base/error.h"
 
 namespace lathe {
 namespace {
 
 using llvm::Value;
+
+/// The side of the squares that are transposed: as many as a register of 16 bytes has lanes.
+constexpr unsigned square_side = 4;
 
 class Emitter {
  public:
@@ -352,7 +357,20 @@ class Emitter {
   // ---- instructions -----------------------------------------------------------------------
 
   void emit(const Block& block) {
-    for (const Instruction& i : block) emit(i);
+    Squares squares;
+    if (register_lanes_ == square_side) squares = find_squares(code_, block, square_side);
+    std::set<size_t> inside;
+    for (const auto& [at, members] : squares) inside.insert(members.begin(), members.end());
+    for (size_t k = 0; k < block.size(); ++k) {
+      auto square = squares.find(k);
+      if (square != squares.end()) {
+        std::vector<const Instruction*> columns;
+        for (size_t m : square->second) columns.push_back(&block[m]);
+        block[k].kind == Instruction::Kind::load ? load_squares(columns) : store_squares(columns);
+      } else if (!inside.contains(k)) {
+        emit(block[k]);
+      }
+    }
   }
 
   long lanes(size_t variable) const { return code_.variables[variable].lanes; }
@@ -510,6 +528,51 @@ class Emitter {
       all = builder_.CreateInsertElement(all, one, static_cast<uint64_t>(k));
     }
     return math_.loaded(all, element);
+  }
+
+  /// Returns the columns of a square whose rows these are, or the other way round.
+  std::vector<Value*> transposed(const std::vector<Value*>& rows) {
+    auto mixed = [&](Value* a, Value* b, std::array<int, 4> lanes) {
+      return builder_.CreateShuffleVector(a, b, lanes);
+    };
+    std::vector<Value*> pairs;
+    for (size_t r : {0, 2}) {
+      pairs.push_back(mixed(rows[r], rows[r + 1], {0, 4, 1, 5}));
+      pairs.push_back(mixed(rows[r], rows[r + 1], {2, 6, 3, 7}));
+    }
+    return {mixed(pairs[0], pairs[2], {0, 1, 4, 5}), mixed(pairs[0], pairs[2], {2, 3, 6, 7}),
+            mixed(pairs[1], pairs[3], {0, 1, 4, 5}), mixed(pairs[1], pairs[3], {2, 3, 6, 7})};
+  }
+
+  void load_squares(const std::vector<const Instruction*>& columns) {
+    const Instruction& first = *columns.front();
+    auto* vector = llvm::FixedVectorType::get(builder_.getFloatTy(), square_side);
+    for (const Instruction* column : columns) values_[column->to].clear();
+    for (long lane = 0; lane < lanes(first.to); lane += square_side) {
+      std::vector<Value*> rows;
+      for (long k = lane; k < lane + square_side; ++k) {
+        rows.push_back(builder_.CreateAlignedLoad(vector, address(first, k * first.stride),
+                                                  alignment(first.tensor)));
+      }
+      rows = transposed(rows);
+      for (size_t c = 0; c < columns.size(); ++c) values_[columns[c]->to].push_back(rows[c]);
+    }
+  }
+
+  void store_squares(const std::vector<const Instruction*>& columns) {
+    const Instruction& first = *columns.front();
+    for (long lane = 0; lane < first.lane; lane += square_side) {
+      std::vector<Value*> rows;
+      for (const Instruction* column : columns) {
+        rows.push_back(values_[column->args[0]][static_cast<size_t>(lane / square_side)]);
+      }
+      rows = transposed(rows);
+      for (long k = 0; k < square_side; ++k) {
+        builder_.CreateAlignedStore(rows[static_cast<size_t>(k)],
+                                    address(first, (lane + k) * first.stride),
+                                    alignment(first.tensor));
+      }
+    }
   }
 
   void store(const Instruction& i) {

@@ -99,9 +99,10 @@ class Lowering {
   std::vector<Touch>* touches_ = nullptr;  // not null: only look, write no code
   bool in_guard_ = false;
 
+  /// Is it a loop of the workers, or one iteration that does not keep them from those inside?
   static bool is_shared(const LoopNode& node) {
-    return node.kind == LoopNode::Kind::loop && node.mark == Mark::parallel && node.from == 0 &&
-           node.extent() > 1;
+    return node.kind == LoopNode::Kind::loop && node.from == 0 &&
+           (node.mark == Mark::parallel || node.extent() == 1);
   }
 
   // ---- bindings ---------------------------------------------------------------------------

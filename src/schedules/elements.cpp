@@ -38,12 +38,6 @@ std::optional<std::string> best_loop(const Roles& roles, bool accumulates, long&
   return name;
 }
 
-std::vector<std::string> names_of(const Order& order) {
-  std::vector<std::string> names;
-  for (const Loop& loop : order.loops) names.push_back(loop.name);
-  return names;
-}
-
 /// Do all statements have the same loops?
 bool are_alike(const Nest& nest) {
   auto same = [](const Loop& a, const Loop& b) { return a.name == b.name && a.extent == b.extent; };
@@ -53,47 +47,68 @@ bool are_alike(const Nest& nest) {
   });
 }
 
+/// Returns the loop along which an operand lies in memory that the vectors run across; "" if there
+/// is none.
+std::string loop_across(const Roles& roles, const std::string& vector) {
+  const LoopRole& lanes = *roles.find(vector);
+  for (size_t r = 0; r < lanes.reads.size(); ++r) {
+    if (!lanes.reads[r].moves || lanes.reads[r].step == 1) continue;
+    for (const LoopRole& loop : roles.loops) {
+      if (loop.name != vector && loop.reads[r].step == 1 && loop.write.moves) return loop.name;
+    }
+  }
+  return "";
+}
+
 /// Appends the steps for one loop of vectors; "prefix" names the statement, or all.
-void along(RecipeWriter& writer, const Situation& s, const std::string& prefix,
-           std::vector<std::string> loops, const std::string& vector, long extent, long evenly,
-           bool together) {
-  long lanes = s.target.lanes(4);
+void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, const Roles& roles,
+           const std::string& vector, long evenly, bool together) {
+  long lanes = s.target.lanes(4), extent = roles.find(vector)->extent;
   long block = evenly != 0 ? std::min(evenly, 4 * lanes) : extent >= 8 * lanes ? 4 * lanes : lanes;
+  std::vector<std::string> outer, inner;
+  for (const LoopRole& loop : roles.loops) {
+    if (loop.name != vector) outer.push_back(loop.name);
+  }
+  auto split = [&](const std::string& loop, long factor) {
+    writer.step("split", {prefix + loop, factor});
+  };
   // Blocks of the layout first; inside one, vectors follow each other as in memory.
-  std::string inner = vector;
-  auto at = std::find(loops.begin(), loops.end(), vector);
+  std::string last = vector;
+  auto at = outer.begin() + (roles.find(vector) - roles.loops.data());
   bool blocks = evenly > block && evenly % block == 0 && extent > evenly;
   if (blocks) {
-    writer.step("split", {prefix + inner, evenly});
-    *at = inner + ".o";
-    inner += ".i";
+    split(last, evenly);
+    at = outer.insert(at, last + ".o");
+    last += ".i";
     extent = evenly;
   }
   if (extent > block) {
-    writer.step("split", {prefix + inner, block});
+    split(last, block);
     if (blocks) {
-      loops.push_back(inner + ".o");
+      inner.push_back(last + ".o");
     } else {
-      *at = inner + ".o";
+      outer.insert(at, last + ".o");
     }
-    inner += ".i";
-  } else {
-    std::erase(loops, vector);
+    last += ".i";
   }
-  inner = prefix + inner;
-  std::vector<Arg> order;
-  for (const std::string& loop : loops) order.emplace_back(prefix + loop);
-  order.emplace_back(inner);
-  if (order.size() > 1) writer.step("reorder", order);
-  if (together) {
-    std::vector<std::string> all = loops;
-    all.push_back(inner);
-    writer.merge(all);
+  // Vectors that run across memory are read several at a time: they make squares.
+  std::string across = loop_across(roles, vector);
+  bool squares = !across.empty() && roles.find(across)->extent > lanes;
+  if (squares) {
+    split(across, lanes);
+    std::replace(outer.begin(), outer.end(), across, across + ".o");
+    inner.push_back(across + ".i");
   }
-  writer.step("vectorize", {inner});
-  if (!loops.empty()) {
-    writer.step("parallel", {prefix + loops.front()});
-  }
+  inner.push_back(last);
+  std::vector<std::string> all = outer;
+  all.insert(all.end(), inner.begin(), inner.end());
+  for (std::string& loop : all) loop = prefix + loop;
+  if (all.size() > 1) writer.step("reorder", {all.begin(), all.end()});
+  if (together) writer.merge(all);
+  if (squares) writer.step("unroll", {prefix + across + ".i"});
+  writer.step("vectorize", {all.back()});
+  all.resize(outer.size());
+  writer.share(all);
 }
 
 /// The whole as one loop nest, if its statements are alike.
@@ -103,8 +118,7 @@ std::optional<Written> together(const Situation& s) {
   auto vector = best_loop(roles, false, evenly);
   if (!vector || !are_alike(s.nest)) return std::nullopt;
   RecipeWriter writer(s.nest);
-  along(writer, s, "", names_of(s.nest.order.front()), *vector, roles.find(*vector)->extent, evenly,
-        s.nest.statements().size() > 1);
+  along(writer, s, "", roles, *vector, evenly, s.nest.statements().size() > 1);
   return writer.written();
 }
 
@@ -118,8 +132,7 @@ std::optional<Written> recipe(const Situation& s) {
     auto vector = best_loop(roles, statement.update != Update::assign, evenly);
     if (!vector) continue;
     RecipeWriter trial = writer;
-    along(trial, s, statement.name + ":", names_of(s.nest.order[i]), *vector,
-          roles.find(*vector)->extent, evenly, false);
+    along(trial, s, statement.name + ":", roles, *vector, evenly, false);
     if (!judge_order(trial.nest()).violation) writer = trial;
   }
   return writer.written();
