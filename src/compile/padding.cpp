@@ -1,6 +1,8 @@
 // padding.cpp: nests without padding. Interface: padding.h.
 #include "compile/padding.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
