@@ -39,6 +39,8 @@ class Tvm:
         if not library.exists():
             shapes = {name: list(array.shape) for name, array in arrays.items()}
             module = from_onnx(onnx.load(task.model), shape_dict=shapes)
+            # No part of the default pipeline, which would compute them at every run.
+            module = relax.transform.FoldBatchnormToConv2D()(module)
             library.parent.mkdir(parents=True, exist_ok=True)
             tvm.compile(module, target=_target()).export_library(str(library))
         device = tvm.cpu()
