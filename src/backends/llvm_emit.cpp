@@ -1,10 +1,8 @@
 // llvm_emit.cpp: vector code to LLVM's language, one instruction at a time. Interface: llvm_emit.h.
 //
 // Variables are values in registers from the start: where a loop sets one that was set before it,
-// the loop begins with a phi. Addresses are pointers that the loops step: for each tensor and each
-// way in which its offset depends on the loops there is one pointer, and what differs only by a
-// constant shares it. Values are as wide as the registers: a variable of more lanes is several of
-// them, so that LLVM need not take anything apart.
+// the loop begins with a phi. Values are as wide as the registers: a variable of more lanes is
+// several of them, so that LLVM need not take anything apart.
 #include "backends/llvm_emit.h"
 
 #include <llvm/Analysis/VectorUtils.h>
@@ -16,6 +14,7 @@
 #include <set>
 #include <utility>
 
+#include "backends/llvm_addresses.h"
 #include "backends/llvm_math.h"
 #include "backends/llvm_squares.h"
 #include "base/error.h"
@@ -36,6 +35,7 @@ class Emitter {
         code_(code),
         builder_(context_),
         math_(builder_, module, code.number, target.triple.starts_with("aarch64")),
+        addresses_(builder_, code),
         register_lanes_(target.lanes(number_bytes())),
         values_(code.variables.size()) {
     llvm::Type* pointer = builder_.getPtrTy();
@@ -57,31 +57,16 @@ class Emitter {
 
   void run() {
     builder_.SetInsertPoint(new_block("entry"));
-    find_bases();
-    std::set<Key> keys;
-    collect(code_.body, keys);
-    for (const Key& key : keys) pointers_[key] = bases_[key.tensor];
+    addresses_.begin(function_->getArg(0), function_->getArg(1));
     if (code_.parallel.empty()) {
       emit(code_.body);
     } else {
-      emit_shared(keys);
+      emit_shared();
     }
     builder_.CreateRetVoid();
   }
 
  private:
-  /// Accesses whose offsets differ by a constant: the same coefficients of the loops, and of floors
-  /// (by their places in floors_).
-  struct Key {
-    size_t tensor;
-    std::vector<long> coefficients;
-    std::vector<std::pair<size_t, long>> floors;
-    friend auto operator<=>(const Key&, const Key&) = default;
-  };
-  struct Floor {
-    poly::Affine of;
-    size_t depth;  // of the innermost loop that it depends on
-  };
   /// The value of a variable: its lanes in order, a register each.
   using Pieces = llvm::SmallVector<Value*, 4>;
   llvm::Module& module_;
@@ -89,14 +74,10 @@ class Emitter {
   const Code& code_;
   llvm::IRBuilder<> builder_;
   LlvmMath math_;
+  LlvmAddresses addresses_;
   llvm::Function* function_;
   long register_lanes_;
   std::vector<Pieces> values_;
-  std::map<size_t, Value*> bases_;        // of tensors
-  std::map<size_t, Value*> coordinates_;  // by depth
-  std::vector<poly::Interval> ranges_;    // of the coordinates
-  std::map<Key, Value*> pointers_;
-  std::vector<Floor> floors_;
 
   llvm::BasicBlock* new_block(const char* name) {
     return llvm::BasicBlock::Create(context_, name, function_);
@@ -108,116 +89,10 @@ class Emitter {
 
   long number_bytes() const { return code_.number == Number::f32 ? 4 : 8; }
 
-  // ---- addresses --------------------------------------------------------------------------
-
-  void find_bases() {
-    std::vector<size_t> arguments = arguments_of(code_);
-    for (size_t i = 0; i < arguments.size(); ++i) {
-      Value* place =
-          builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), function_->getArg(0), i);
-      bases_[arguments[i]] = builder_.CreateLoad(builder_.getPtrTy(), place);
-    }
-    for (size_t t = 0; t < code_.tensors.size(); ++t) {
-      if (code_.scratch[t] < 0) continue;
-      bases_[t] = moved(function_->getArg(1), constant(code_.scratch[t]));
-    }
-  }
-
-  Value* moved(Value* pointer, Value* bytes) {
-    if (auto* number = llvm::dyn_cast<llvm::ConstantInt>(bytes); number && number->isZero()) {
-      return pointer;
-    }
-    return builder_.CreateGEP(builder_.getInt8Ty(), pointer, bytes);
-  }
-
-  static bool is_access(const Instruction& i) {
-    return i.kind == Instruction::Kind::load || i.kind == Instruction::Kind::store ||
-           i.kind == Instruction::Kind::prefetch;
-  }
-
-  Key key_of(const Instruction& i) {
-    Key key{i.tensor, i.offset.coefficients, {}};
-    while (!key.coefficients.empty() && key.coefficients.back() == 0) key.coefficients.pop_back();
-    for (const auto& floor : i.offset.floors) {
-      key.floors.emplace_back(floor_named(floor.of), floor.coefficient);
-    }
-    return key;
-  }
-
-  size_t floor_named(const poly::Affine& of) {
-    for (size_t i = 0; i < floors_.size(); ++i) {
-      if (poly::same(floors_[i].of, of)) return i;
-    }
-    std::vector<bool> involved = poly::involved(of);
-    size_t depth = 0;
-    for (size_t i = 0; i < involved.size(); ++i) {
-      if (involved[i]) depth = i;
-    }
-    floors_.push_back({of, depth});
-    return floors_.size() - 1;
-  }
-
-  void collect(const Block& block, std::set<Key>& keys) {
-    for (const Instruction& i : block) {
-      if (is_access(i)) keys.insert(key_of(i));
-      collect(i.body, keys);
-    }
-  }
-
-  /// Moves a pointer by the floors that the loop at "depth" completes.
-  Value* moved_by_floors(Value* pointer, const Key& key, size_t depth) {
-    for (const auto& [floor, factor] : key.floors) {
-      if (floors_[floor].depth != depth) continue;
-      Value* elements =
-          builder_.CreateMul(integer(floors_[floor].of), constant(factor * bytes_of(key.tensor)));
-      pointer = moved(pointer, elements);
-    }
-    return pointer;
-  }
-
-  static long coefficient(const Key& key, size_t depth) {
-    return depth < key.coefficients.size() ? key.coefficients[depth] : 0;
-  }
-
-  Value* address(const Instruction& i, long elements_further = 0) {
-    long elements = i.offset.constant + elements_further;
-    return moved(pointers_.at(key_of(i)), constant(elements * bytes_of(i.tensor)));
-  }
-
-  void set_coordinate(size_t depth, Value* value, poly::Interval range) {
-    coordinates_[depth] = value;
-    if (ranges_.size() <= depth) ranges_.resize(depth + 1, {0, 0});
-    ranges_[depth] = range;
-  }
-
-  /// Returns  sum + factor * value, where no sum is 0.
-  Value* added(Value* sum, Value* value, long factor) {
-    if (factor != 1) value = builder_.CreateMul(value, constant(factor));
-    return sum == nullptr ? value : builder_.CreateAdd(sum, value);
-  }
-
-  /// Computes a quasi-affine function of the loops.
-  Value* integer(const poly::Affine& a) {
-    Value* sum = nullptr;
-    for (size_t i = 0; i < a.coefficients.size(); ++i) {
-      if (a.coefficients[i] != 0) sum = added(sum, coordinates_.at(i), a.coefficients[i]);
-    }
-    for (const auto& floor : a.floors) sum = added(sum, integer(floor.of), floor.coefficient);
-    if (a.constant != 0 || sum == nullptr) sum = added(sum, constant(a.constant), 1);
-    if (a.divisor == 1) return sum;
-    Value* divisor = constant(a.divisor);
-    // What is never negative is divided by a shift, or by one product.
-    if (poly::bounds(a, ranges_).lower >= 0) return builder_.CreateUDiv(sum, divisor);
-    Value* quotient = builder_.CreateSDiv(sum, divisor);
-    Value* rest = builder_.CreateSub(sum, builder_.CreateMul(quotient, divisor));
-    Value* negative = builder_.CreateICmpSLT(rest, constant(0));
-    return builder_.CreateSub(quotient, builder_.CreateZExt(negative, builder_.getInt64Ty()));
-  }
-
   // ---- loops ------------------------------------------------------------------------------
 
   /// The iterations of the parallel loops that this call was given.
-  void emit_shared(const std::set<Key>& keys) {
+  void emit_shared() {
     Value *from = function_->getArg(2), *to = function_->getArg(3);
     llvm::BasicBlock *body = new_block("shared"), *done = new_block("done");
     llvm::BasicBlock* before = builder_.GetInsertBlock();
@@ -226,28 +101,18 @@ class Emitter {
     llvm::PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2);
     index->addIncoming(from, before);
     Value* rest = index;
-    for (size_t d = code_.parallel.size(); d-- > 0;) {
+    std::vector<Value*> coordinates(code_.parallel.size());
+    for (size_t d = coordinates.size(); d-- > 0;) {
       Value* extent = constant(code_.parallel[d]);
-      set_coordinate(d, d == 0 ? rest : builder_.CreateURem(rest, extent),
-                     {0, code_.parallel[d] - 1});
+      coordinates[d] = d == 0 ? rest : builder_.CreateURem(rest, extent);
       if (d > 0) rest = builder_.CreateUDiv(rest, extent);
     }
-    auto outer = pointers_;
-    for (const Key& key : keys) {
-      for (size_t d = 0; d < code_.parallel.size(); ++d) {
-        long c = coefficient(key, d) * bytes_of(key.tensor);
-        if (c != 0) {
-          pointers_[key] = moved(pointers_[key], builder_.CreateMul(coordinates_[d], constant(c)));
-        }
-        pointers_[key] = moved_by_floors(pointers_[key], key, d);
-      }
-    }
+    addresses_.enter_shared(coordinates);
     emit(code_.body);
     Value* next = builder_.CreateAdd(index, constant(1));
     index->addIncoming(next, builder_.GetInsertBlock());
     builder_.CreateCondBr(builder_.CreateICmpSLT(next, to), body, done);
     builder_.SetInsertPoint(done);
-    pointers_ = std::move(outer);
   }
 
   void find_set(const Block& block, std::set<size_t>& set) const {
@@ -272,27 +137,14 @@ class Emitter {
   }
 
   void emit_loop(const Instruction& loop) {
-    std::set<Key> keys;
-    collect(loop.body, keys);
     std::vector<size_t> variables = carried(loop.body);
     llvm::BasicBlock *before = builder_.GetInsertBlock(), *body = new_block("loop");
-    std::map<Key, Value*> begins;
-    for (const Key& key : keys) {
-      long c = coefficient(key, loop.depth) * bytes_of(key.tensor);
-      if (c != 0) begins[key] = moved(pointers_.at(key), constant(c * loop.from));
-    }
+    auto starts = addresses_.starts(loop);
     builder_.CreateBr(body);
     builder_.SetInsertPoint(body);
     llvm::PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2);
     index->addIncoming(constant(loop.from), before);
-    set_coordinate(loop.depth, index, {loop.from, loop.end - 1});
-    auto outer = pointers_;
-    std::map<Key, llvm::PHINode*> stepped;
-    for (const auto& [key, begin] : begins) {
-      llvm::PHINode* phi = builder_.CreatePHI(builder_.getPtrTy(), 2);
-      phi->addIncoming(begin, before);
-      pointers_[key] = stepped[key] = phi;
-    }
+    LlvmAddresses::Loop addresses = addresses_.enter(starts, before);
     std::vector<llvm::PHINode*> phis;
     for (size_t v : variables) {
       for (Value*& piece : values_[v]) {
@@ -300,15 +152,10 @@ class Emitter {
         phis.back()->addIncoming(std::exchange(piece, phis.back()), before);
       }
     }
-    for (const Key& key : keys) {
-      pointers_[key] = moved_by_floors(pointers_.at(key), key, loop.depth);
-    }
+    addresses_.set(loop, index);
     emit(loop.body);
+    addresses_.leave(loop, std::move(addresses));
     llvm::BasicBlock *last = builder_.GetInsertBlock(), *after = new_block("after");
-    for (const auto& [key, pointer] : stepped) {
-      long c = coefficient(key, loop.depth) * bytes_of(key.tensor);
-      pointer->addIncoming(moved(pointer, constant(c)), last);
-    }
     auto phi = phis.begin();
     for (size_t v : variables) {
       for (Value* piece : values_[v]) (*phi++)->addIncoming(piece, last);
@@ -317,8 +164,6 @@ class Emitter {
     index->addIncoming(next, last);
     builder_.CreateCondBr(builder_.CreateICmpSLT(next, constant(loop.end)), body, after);
     builder_.SetInsertPoint(after);
-    coordinates_.erase(loop.depth);
-    pointers_ = std::move(outer);
   }
 
   void emit_guard(const Instruction& guard) {
@@ -326,7 +171,7 @@ class Emitter {
     for (const auto& piece : guard.guard) {
       Value* all = builder_.getTrue();
       for (const auto& c : piece) {
-        Value* value = integer(c.expression);
+        Value* value = addresses_.integer(c.expression);
         Value* holds = c.equality ? builder_.CreateICmpEQ(value, constant(0))
                                   : builder_.CreateICmpSGE(value, constant(0));
         all = builder_.CreateAnd(holds, all);
@@ -420,7 +265,7 @@ class Emitter {
         llvm::Function* prefetch = llvm::Intrinsic::getDeclaration(
             &module_, llvm::Intrinsic::prefetch, {builder_.getPtrTy()});
         // For reading, kept in the second cache, as data.
-        builder_.CreateCall(prefetch, {address(i), builder_.getInt32(0), builder_.getInt32(2),
+        builder_.CreateCall(prefetch, {addresses_.of(i), builder_.getInt32(0), builder_.getInt32(2),
                                        builder_.getInt32(1)});
         return;
       }
@@ -498,14 +343,14 @@ class Emitter {
     llvm::Type* type = math_.memory_type(element);
     if (count == 1) {
       return math_.loaded(
-          builder_.CreateAlignedLoad(type, address(i, first * i.stride), alignment(i.tensor)),
+          builder_.CreateAlignedLoad(type, addresses_.of(i, first * i.stride), alignment(i.tensor)),
           element);
     }
     auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(count));
     if (is_odd(count, i.tensor)) {
       Value* all = nullptr;
       for (long k = 0; k < count; ++k) {
-        Value* one = builder_.CreateAlignedLoad(type, address(i, (first + k) * i.stride),
+        Value* one = builder_.CreateAlignedLoad(type, addresses_.of(i, (first + k) * i.stride),
                                                 alignment(i.tensor));
         one = math_.loaded(one, element);
         if (k == 0) {
@@ -517,14 +362,14 @@ class Emitter {
       return all;
     }
     if (i.stride == 1) {
-      return math_.loaded(
-          builder_.CreateAlignedLoad(vector, address(i, first * i.stride), alignment(i.tensor)),
-          element);
+      return math_.loaded(builder_.CreateAlignedLoad(vector, addresses_.of(i, first * i.stride),
+                                                     alignment(i.tensor)),
+                          element);
     }
     Value* all = llvm::PoisonValue::get(vector);
     for (long k = 0; k < count; ++k) {
-      Value* one =
-          builder_.CreateAlignedLoad(type, address(i, (first + k) * i.stride), alignment(i.tensor));
+      Value* one = builder_.CreateAlignedLoad(type, addresses_.of(i, (first + k) * i.stride),
+                                              alignment(i.tensor));
       all = builder_.CreateInsertElement(all, one, static_cast<uint64_t>(k));
     }
     return math_.loaded(all, element);
@@ -551,7 +396,7 @@ class Emitter {
     for (long lane = 0; lane < lanes(first.to); lane += square_side) {
       std::vector<Value*> rows;
       for (long k = lane; k < lane + square_side; ++k) {
-        rows.push_back(builder_.CreateAlignedLoad(vector, address(first, k * first.stride),
+        rows.push_back(builder_.CreateAlignedLoad(vector, addresses_.of(first, k * first.stride),
                                                   alignment(first.tensor)));
       }
       rows = transposed(rows);
@@ -569,7 +414,7 @@ class Emitter {
       rows = transposed(rows);
       for (long k = 0; k < square_side; ++k) {
         builder_.CreateAlignedStore(rows[static_cast<size_t>(k)],
-                                    address(first, (lane + k) * first.stride),
+                                    addresses_.of(first, (lane + k) * first.stride),
                                     alignment(first.tensor));
       }
     }
@@ -588,7 +433,7 @@ class Emitter {
   void store(const Instruction& i, Value* value, long first, long count) {
     Element element = code_.tensors[i.tensor].element;
     auto put = [&](Value* what, long lane) {
-      builder_.CreateAlignedStore(what, address(i, lane * i.stride), alignment(i.tensor));
+      builder_.CreateAlignedStore(what, addresses_.of(i, lane * i.stride), alignment(i.tensor));
     };
     bool odd = count > 1 && is_odd(count, i.tensor);
     if (!odd) value = math_.stored(value, element);

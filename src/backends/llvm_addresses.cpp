@@ -1,0 +1,170 @@
+// llvm_addresses.cpp: pointers that loops step. Interface: llvm_addresses.h.
+#include "backends/llvm_addresses.h"
+
+namespace lathe {
+
+using llvm::Value;
+
+namespace {
+
+bool is_access(const Instruction& i) {
+  return i.kind == Instruction::Kind::load || i.kind == Instruction::Kind::store ||
+         i.kind == Instruction::Kind::prefetch;
+}
+
+}  // namespace
+
+void LlvmAddresses::begin(Value* places, Value* scratch) {
+  std::vector<size_t> arguments = arguments_of(code_);
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), places, i);
+    bases_[arguments[i]] = builder_.CreateLoad(builder_.getPtrTy(), place);
+  }
+  for (size_t t = 0; t < code_.tensors.size(); ++t) {
+    if (code_.scratch[t] >= 0) bases_[t] = moved(scratch, constant(code_.scratch[t]));
+  }
+  std::set<size_t> all;
+  collect(code_.body, all);
+  for (const Key& key : keys_) pointers_.push_back(bases_.at(key.tensor));
+}
+
+void LlvmAddresses::enter_shared(const std::vector<Value*>& coordinates) {
+  for (size_t d = 0; d < coordinates.size(); ++d) {
+    set_coordinate(d, coordinates[d], {0, code_.parallel[d] - 1});
+  }
+  for (size_t k = 0; k < keys_.size(); ++k) {
+    for (size_t d = 0; d < coordinates.size(); ++d) {
+      long c = keys_[k].coefficient(d) * bytes_of(keys_[k].tensor);
+      if (c != 0) {
+        pointers_[k] = moved(pointers_[k], builder_.CreateMul(coordinates_[d], constant(c)));
+      }
+      move_by_floors(k, d);
+    }
+  }
+}
+
+std::map<size_t, Value*> LlvmAddresses::starts(const Instruction& loop) {
+  std::set<size_t> keys;
+  collect(loop.body, keys);
+  std::map<size_t, Value*> result;
+  for (size_t k : keys) {
+    long c = keys_[k].coefficient(loop.depth) * bytes_of(keys_[k].tensor);
+    if (c != 0) result[k] = moved(pointers_[k], constant(c * loop.from));
+  }
+  return result;
+}
+
+LlvmAddresses::Loop LlvmAddresses::enter(const std::map<size_t, Value*>& starts,
+                                         llvm::BasicBlock* before) {
+  Loop state{{}, pointers_};
+  for (const auto& [key, start] : starts) {
+    llvm::PHINode* phi = builder_.CreatePHI(builder_.getPtrTy(), 2);
+    phi->addIncoming(start, before);
+    pointers_[key] = state.stepped[key] = phi;
+  }
+  return state;
+}
+
+void LlvmAddresses::set(const Instruction& loop, Value* index) {
+  set_coordinate(loop.depth, index, {loop.from, loop.end - 1});
+  std::set<size_t> keys;
+  collect(loop.body, keys);
+  for (size_t k : keys) move_by_floors(k, loop.depth);
+}
+
+void LlvmAddresses::leave(const Instruction& loop, Loop state) {
+  for (const auto& [key, pointer] : state.stepped) {
+    long c = keys_[key].coefficient(loop.depth) * bytes_of(keys_[key].tensor);
+    pointer->addIncoming(moved(pointer, constant(c)), builder_.GetInsertBlock());
+  }
+  coordinates_.erase(loop.depth);
+  pointers_ = std::move(state.outer);
+}
+
+Value* LlvmAddresses::of(const Instruction& access, long further) {
+  long elements = access.offset.constant + further;
+  return moved(pointers_[key_of(access)], constant(elements * bytes_of(access.tensor)));
+}
+
+Value* LlvmAddresses::integer(const poly::Affine& a) {
+  Value* sum = nullptr;
+  for (size_t i = 0; i < a.coefficients.size(); ++i) {
+    if (a.coefficients[i] != 0) sum = added(sum, coordinates_.at(i), a.coefficients[i]);
+  }
+  for (const auto& floor : a.floors) sum = added(sum, integer(floor.of), floor.coefficient);
+  if (a.constant != 0 || sum == nullptr) sum = added(sum, constant(a.constant), 1);
+  if (a.divisor == 1) return sum;
+  Value* divisor = constant(a.divisor);
+  // What is never negative is divided by a shift, or by one product.
+  if (poly::bounds(a, ranges_).lower >= 0) return builder_.CreateUDiv(sum, divisor);
+  Value* quotient = builder_.CreateSDiv(sum, divisor);
+  Value* rest = builder_.CreateSub(sum, builder_.CreateMul(quotient, divisor));
+  Value* negative = builder_.CreateICmpSLT(rest, constant(0));
+  return builder_.CreateSub(quotient, builder_.CreateZExt(negative, builder_.getInt64Ty()));
+}
+
+Value* LlvmAddresses::constant(long value) {
+  return builder_.getInt64(static_cast<uint64_t>(value));
+}
+
+Value* LlvmAddresses::moved(Value* pointer, Value* bytes) {
+  if (auto* number = llvm::dyn_cast<llvm::ConstantInt>(bytes); number && number->isZero()) {
+    return pointer;
+  }
+  return builder_.CreateGEP(builder_.getInt8Ty(), pointer, bytes);
+}
+
+/// Returns  sum + factor * value, where no sum is 0.
+Value* LlvmAddresses::added(Value* sum, Value* value, long factor) {
+  if (factor != 1) value = builder_.CreateMul(value, constant(factor));
+  return sum == nullptr ? value : builder_.CreateAdd(sum, value);
+}
+
+size_t LlvmAddresses::floor_named(const poly::Affine& of) {
+  for (size_t i = 0; i < floors_.size(); ++i) {
+    if (poly::same(floors_[i].of, of)) return i;
+  }
+  std::vector<bool> involved = poly::involved(of);
+  size_t depth = 0;
+  for (size_t i = 0; i < involved.size(); ++i) {
+    if (involved[i]) depth = i;
+  }
+  floors_.push_back({of, depth});
+  return floors_.size() - 1;
+}
+
+size_t LlvmAddresses::key_of(const Instruction& i) {
+  Key key{i.tensor, i.offset.coefficients, {}};
+  while (!key.coefficients.empty() && key.coefficients.back() == 0) key.coefficients.pop_back();
+  for (const auto& floor : i.offset.floors) {
+    key.floors.emplace_back(floor_named(floor.of), floor.coefficient);
+  }
+  auto [at, is_new] = numbers_.try_emplace(key, keys_.size());
+  if (is_new) keys_.push_back(std::move(key));
+  return at->second;
+}
+
+void LlvmAddresses::collect(const Block& block, std::set<size_t>& keys) {
+  for (const Instruction& i : block) {
+    if (is_access(i)) keys.insert(key_of(i));
+    collect(i.body, keys);
+  }
+}
+
+void LlvmAddresses::set_coordinate(size_t depth, Value* value, poly::Interval range) {
+  coordinates_[depth] = value;
+  if (ranges_.size() <= depth) ranges_.resize(depth + 1, {0, 0});
+  ranges_[depth] = range;
+}
+
+/// Moves a pointer by the floors that the loop at "depth" completes.
+void LlvmAddresses::move_by_floors(size_t key, size_t depth) {
+  for (const auto& [floor, factor] : keys_[key].floors) {
+    if (floors_[floor].depth != depth) continue;
+    Value* elements = builder_.CreateMul(integer(floors_[floor].of),
+                                         constant(factor * bytes_of(keys_[key].tensor)));
+    pointers_[key] = moved(pointers_[key], elements);
+  }
+}
+
+}  // namespace lathe

@@ -1,0 +1,86 @@
+// Addresses of the elements that vector code touches: pointers that the loops step.
+//
+// For each tensor and each way in which its offset depends on the loops there is one pointer; what
+// differs only by a constant shares it. A floor is computed where the innermost loop that it
+// depends on begins an iteration.
+#pragma once
+
+#include <llvm/IR/IRBuilder.h>
+
+#include <map>
+#include <set>
+#include <vector>
+
+#include "codegen/code.h"
+
+namespace lathe {
+
+class LlvmAddresses {
+ public:
+  LlvmAddresses(llvm::IRBuilder<>& builder, const Code& code) : builder_(builder), code_(code) {}
+
+  /// Finds where the tensors begin: "places" points to the addresses of the arguments, "scratch" to
+  /// the worker's own memory. All coordinates are 0 so far.
+  void begin(llvm::Value* places, llvm::Value* scratch);
+
+  /// Sets the coordinates of the loops that workers share, which are around all others.
+  void enter_shared(const std::vector<llvm::Value*>& coordinates);
+
+  /// What a loop steps.
+  struct Loop {
+    std::map<size_t, llvm::PHINode*> stepped;  // by key
+    std::vector<llvm::Value*> outer;           // pointers as they were
+  };
+  /// A loop is written in four parts: before its block what it begins with; at its beginning the
+  /// phis of what it steps, "before" being the block that leads to it; after all phis what the
+  /// coordinate completes; and at its end the steps.
+  std::map<size_t, llvm::Value*> starts(const Instruction& loop);
+  Loop enter(const std::map<size_t, llvm::Value*>& starts, llvm::BasicBlock* before);
+  void set(const Instruction& loop, llvm::Value* index);
+  void leave(const Instruction& loop, Loop state);
+
+  /// Returns the address of an access, so many elements further.
+  llvm::Value* of(const Instruction& access, long further = 0);
+
+  /// Computes a quasi-affine function of the loops.
+  llvm::Value* integer(const poly::Affine& a);
+
+ private:
+  /// Accesses whose offsets differ by a constant: the same coefficients of the loops, and of floors
+  /// (by their places in floors_).
+  struct Key {
+    size_t tensor;
+    std::vector<long> coefficients;
+    std::vector<std::pair<size_t, long>> floors;
+    friend auto operator<=>(const Key&, const Key&) = default;
+
+    long coefficient(size_t depth) const {
+      return depth < coefficients.size() ? coefficients[depth] : 0;
+    }
+  };
+  struct Floor {
+    poly::Affine of;
+    size_t depth;  // of the innermost loop that it depends on
+  };
+  llvm::IRBuilder<>& builder_;
+  const Code& code_;
+  std::map<size_t, llvm::Value*> bases_;        // of tensors
+  std::map<size_t, llvm::Value*> coordinates_;  // by depth
+  std::vector<poly::Interval> ranges_;          // of the coordinates
+  std::vector<Floor> floors_;
+  std::map<Key, size_t> numbers_;  // of keys
+  std::vector<Key> keys_;
+  std::vector<llvm::Value*> pointers_;  // by key
+
+  llvm::Value* constant(long value);
+  long bytes_of(size_t tensor) const { return size_of(code_.tensors[tensor].element); }
+  llvm::Value* moved(llvm::Value* pointer, llvm::Value* bytes);
+  llvm::Value* added(llvm::Value* sum, llvm::Value* value, long factor);
+  size_t floor_named(const poly::Affine& of);
+  size_t key_of(const Instruction& i);
+  void collect(const Block& block, std::set<size_t>& keys);
+  void set_coordinate(size_t depth, llvm::Value* value, poly::Interval range);
+  void move_by_floors(size_t key, size_t depth);
+};
+
+}  // namespace lathe
