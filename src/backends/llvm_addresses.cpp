@@ -23,8 +23,8 @@ void LlvmAddresses::begin(Value* places, Value* scratch) {
   for (size_t t = 0; t < code_.tensors.size(); ++t) {
     if (code_.scratch[t] >= 0) bases_[t] = moved(scratch, constant(code_.scratch[t]));
   }
-  std::set<size_t> all;
-  collect(code_.body, all);
+  std::map<Key, size_t> numbers;
+  find_keys(code_.body, numbers);
   for (const Key& key : keys_) pointers_.push_back(bases_.at(key.tensor));
 }
 
@@ -44,10 +44,8 @@ void LlvmAddresses::enter_shared(const std::vector<Value*>& coordinates) {
 }
 
 std::map<size_t, Value*> LlvmAddresses::starts(const Instruction& loop) {
-  std::set<size_t> keys;
-  collect(loop.body, keys);
   std::map<size_t, Value*> result;
-  for (size_t k : keys) {
+  for (size_t k : keys_inside_.at(&loop)) {
     long c = keys_[k].coefficient(loop.depth) * bytes_of(keys_[k].tensor);
     if (c != 0) result[k] = moved(pointers_[k], constant(c * loop.from));
   }
@@ -67,9 +65,7 @@ LlvmAddresses::Loop LlvmAddresses::enter(const std::map<size_t, Value*>& starts,
 
 void LlvmAddresses::set(const Instruction& loop, Value* index) {
   set_coordinate(loop.depth, index, {loop.from, loop.end - 1});
-  std::set<size_t> keys;
-  collect(loop.body, keys);
-  for (size_t k : keys) move_by_floors(k, loop.depth);
+  for (size_t k : keys_inside_.at(&loop)) move_by_floors(k, loop.depth);
 }
 
 void LlvmAddresses::leave(const Instruction& loop, Loop state) {
@@ -83,7 +79,7 @@ void LlvmAddresses::leave(const Instruction& loop, Loop state) {
 
 Value* LlvmAddresses::of(const Instruction& access, long further) {
   long elements = access.offset.constant + further;
-  return moved(pointers_[key_of(access)], constant(elements * bytes_of(access.tensor)));
+  return moved(pointers_[key_of_.at(&access)], constant(elements * bytes_of(access.tensor)));
 }
 
 Value* LlvmAddresses::integer(const poly::Affine& a) {
@@ -133,22 +129,31 @@ size_t LlvmAddresses::floor_named(const poly::Affine& of) {
   return floors_.size() - 1;
 }
 
-size_t LlvmAddresses::key_of(const Instruction& i) {
-  Key key{i.tensor, i.offset.coefficients, {}};
+LlvmAddresses::Key LlvmAddresses::key_of(const Instruction& access) {
+  Key key{access.tensor, access.offset.coefficients, {}};
   while (!key.coefficients.empty() && key.coefficients.back() == 0) key.coefficients.pop_back();
-  for (const auto& floor : i.offset.floors) {
+  for (const auto& floor : access.offset.floors) {
     key.floors.emplace_back(floor_named(floor.of), floor.coefficient);
   }
-  auto [at, is_new] = numbers_.try_emplace(key, keys_.size());
-  if (is_new) keys_.push_back(std::move(key));
-  return at->second;
+  return key;
 }
 
-void LlvmAddresses::collect(const Block& block, std::set<size_t>& keys) {
+std::set<size_t> LlvmAddresses::find_keys(const Block& block, std::map<Key, size_t>& numbers) {
+  std::set<size_t> found;
   for (const Instruction& i : block) {
-    if (is_access(i)) keys.insert(key_of(i));
-    collect(i.body, keys);
+    if (is_access(i)) {
+      Key key = key_of(i);
+      auto [at, is_new] = numbers.try_emplace(key, keys_.size());
+      if (is_new) keys_.push_back(std::move(key));
+      key_of_[&i] = at->second;
+      found.insert(at->second);
+    } else if (!i.body.empty()) {
+      std::set<size_t> inside = find_keys(i.body, numbers);
+      found.insert(inside.begin(), inside.end());
+      keys_inside_[&i] = std::move(inside);
+    }
   }
+  return found;
 }
 
 void LlvmAddresses::set_coordinate(size_t depth, Value* value, poly::Interval range) {

@@ -9,6 +9,7 @@
 
 #include <map>
 #include <set>
+#include <unordered_map>
 #include <vector>
 
 #include "codegen/code.h"
@@ -68,17 +69,18 @@ class LlvmAddresses {
   std::map<size_t, llvm::Value*> coordinates_;  // by depth
   std::vector<poly::Interval> ranges_;          // of the coordinates
   std::vector<Floor> floors_;
-  std::map<Key, size_t> numbers_;  // of keys
   std::vector<Key> keys_;
-  std::vector<llvm::Value*> pointers_;  // by key
+  std::unordered_map<const Instruction*, size_t> key_of_;                 // accesses
+  std::unordered_map<const Instruction*, std::set<size_t>> keys_inside_;  // loops and guards
+  std::vector<llvm::Value*> pointers_;                                    // by key
 
   llvm::Value* constant(long value);
   long bytes_of(size_t tensor) const { return size_of(code_.tensors[tensor].element); }
   llvm::Value* moved(llvm::Value* pointer, llvm::Value* bytes);
   llvm::Value* added(llvm::Value* sum, llvm::Value* value, long factor);
   size_t floor_named(const poly::Affine& of);
-  size_t key_of(const Instruction& i);
-  void collect(const Block& block, std::set<size_t>& keys);
+  Key key_of(const Instruction& access);
+  std::set<size_t> find_keys(const Block& block, std::map<Key, size_t>& numbers);
   void set_coordinate(size_t depth, llvm::Value* value, poly::Interval range);
   void move_by_floors(size_t key, size_t depth);
 };
