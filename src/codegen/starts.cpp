@@ -33,8 +33,7 @@ Statement filling(const Nest& nest, size_t tensor, double value) {
 /// Returns the statement that sets the elements which "writer" updates, over those of its own
 /// coordinates that tell them apart; nothing if they do not tell.
 std::optional<Statement> starting(const Nest& nest, const Statement& writer) {
-  auto sides = poly::sides(writer.domain);
-  if (!sides) return std::nullopt;
+  if (writer.domain.is_empty()) return std::nullopt;
   Statement s;
   s.name = fresh_name(nest, "start");
   std::vector<long> extents;
@@ -44,7 +43,10 @@ std::optional<Statement> starting(const Nest& nest, const Statement& writer) {
     if (!poly::involves(writer.write.at, i)) continue;
     used.push_back(i);
     s.dims.push_back(writer.dims[i]);
-    extents.push_back((*sides)[i].size());
+    // Windows at a border are cut, but each element has one: its coordinates make a box.
+    poly::Interval side = poly::range(writer.domain, i);
+    if (side.lower != 0) return std::nullopt;
+    extents.push_back(side.upper + 1);
     instances *= extents.back();
   }
   if (instances != element_count(nest.tensors()[writer.write.tensor])) return std::nullopt;

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "codegen/loops.h"
 #include "ops/op.h"
 #include "support/run_op.h"
 
@@ -40,6 +41,18 @@ std::vector<double> output_of(const Nest& nest) {
     if (nest.tensors()[t].role == Role::output) return buffers[t];
   }
   return {};
+}
+
+TEST(Padding, StartsCountLikeWindowsThatAreCut) {
+  // So both can share their loops, and the maximum stays in registers.
+  Context ctx;
+  Nest nest = parse_op(ctx, "max_pool(f32[1x2x5x5], kernel=[3, 3], pads=[1, 1, 1, 1])");
+  auto padded = std::find_if(nest.tensors().begin(), nest.tensors().end(), is_padded);
+  nest = without_padding(nest, static_cast<size_t>(padded - nest.tensors().begin()));
+  Nest started = with_starts(nest);
+  ASSERT_EQ(started.statements().size(), nest.statements().size() + 1);
+  EXPECT_EQ(started.statements()[0].dims, (std::vector<std::string>{"c", "oh", "ow"}));
+  EXPECT_EQ(output_of(started), output_of(nest));
 }
 
 TEST(Padding, NestsWithoutItComputeTheSame) {
