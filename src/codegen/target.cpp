@@ -62,7 +62,7 @@ const std::vector<Target>& targets() {
       {"x86-64-v4", "x86_64-linux-gnu",
        "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2,+avx512f,+avx512bw,+avx512cd,+avx512dq,"
        "+avx512vl,-prefer-256-bit",
-       64, 32, false, 32 << 10, 1 << 20},
+       64, 32, false, 48 << 10, 1 << 20},
   };
   return all;
 }

@@ -166,8 +166,9 @@ long part_of(long extent, long parts, long step) {
 /// Work is cut into so many shares, at least, if it can: more workers than that are rare.
 constexpr long least_shares = 16;
 
-/// So many products are added to a tile before it is stored, at least: it costs a few to do that.
-constexpr long least_sums = 256;
+/// Returns how many products are added to a tile before it is stored, at least: it costs a few to
+/// do that. The wider the vectors, the more weights a cycle wants, and the more it is worth.
+long least_sums(const Target& target) { return 4096 / target.vector_bytes; }
 
 /// Returns how many iterations of a sum over "extent" make a chunk of a column of weights that
 /// stays in the first cache while so many tiles meet it: several of the layout's blocks, or an even
@@ -179,7 +180,7 @@ long chunk_of(const Target& target, double bytes, long extent, long block, long 
   if (most >= extent) return extent;
   while (block > most && block % 2 == 0) block /= 2;
   long size = evened(extent, std::max(block, most / block * block), block);
-  if (size * sums < least_sums) return extent;
+  if (size * sums < least_sums(target)) return extent;
   // The first tile waits for each chunk: reading it again must be worth that.
   bool often = static_cast<double>(visits * size) * bytes >= 5 * cache;
   return often ? size : extent;
@@ -223,7 +224,8 @@ class Writing {
   long element_, lanes_;  // bytes of an element, elements of a vector
   Tile tile_{1, 1, 1};
   bool block_stays_ = false;
-  std::string near_;  // of the sums the one along the data in memory, which is split
+  std::string near_;     // of the sums the one along the data in memory, which is split
+  long chunk_size_ = 0;  // of it; 0 where no positions are
   // Names of loops, from outside in; "" where there is no such loop.
   std::string part_, columns_, columns_inside_, chunk_, position_, sum_blocks_, sum_;
   std::string unrolled_sum_, several_, unrolled_position_, vector_;
@@ -314,21 +316,16 @@ class Writing {
     // Where columns come in chunks, workers share parts and columns, but not the positions.
     long shares = std::max(parts, (least_shares + columns() - 1) / columns());
     long tiles = (extent(last) + tile_.positions - 1) / tile_.positions;
-    long visits = (rows ? tiles * extent(walked) : tiles) / shares;
-    if (!near_.empty() && chunk_for(visits) < extent(near_)) parts = shares;
+    if (!near_.empty()) {
+      chunk_size_ = chunk_for((rows ? tiles * extent(walked) : tiles) / shares);
+      if (chunk_size_ < extent(near_)) parts = shares;
+    }
     long size = part_of(extent(walked), parts, rows ? 1 : tile_.positions);
     if (size > 1) std::tie(part_, walked) = writer_.split(walked, size);
     position_ = last;
     if (tile_.positions > 1) {
       std::tie(position_, unrolled_position_) = writer_.split(last, tile_.positions);
     }
-  }
-
-  /// Returns how many tiles meet a column of weights before the next one comes.
-  long visits() const {
-    long n = position_.empty() ? 1 : extent(position_);
-    for (const std::string& loop : parts_.positions) n *= loop == batch_loop ? 1 : extent(loop);
-    return n;
   }
 
   /// Returns the size of a chunk of the sum over neighbours where so many tiles meet it.
@@ -341,9 +338,9 @@ class Writing {
 
   void split_sums() {
     if (near_.empty()) return;
-    std::string near;
+    std::string near = near_;
     long evenly = roles_.find(near_)->reads[parts_.data].evenly;
-    std::tie(chunk_, near) = writer_.split(near_, chunk_for(visits()));
+    if (chunk_size_ != 0) std::tie(chunk_, near) = writer_.split(near_, chunk_size_);
     long together = std::max(4L, s_.target.lane_products ? lanes_ : 1L);
     if (extent(near) <= 8) together = extent(near);
     if (evenly != 0) together = std::min(together, evenly);

@@ -150,9 +150,7 @@ std::optional<TileChoice> choose_positions(const Target& target, long positions,
       double broadcast = target.lane_products ? 0.25 : 1;
       double loads = (static_cast<double>(vectors) + static_cast<double>(n) * broadcast) / 2;
       // Four cycles pass until a sum can be added to again.
-      // Vectors that do not stay in the first cache come at a line in two cycles.
-      double waits = target.lane_products ? 0 : static_cast<double>(vectors) / 2;
-      return std::max({products, loads, 4.0}) + waits + 0.25;
+      return std::max({products, loads, 4.0}) + 0.25;
     };
     double all = static_cast<double>(positions / t) * cycles(t);
     if (positions % t != 0) all += cycles(positions % t);
