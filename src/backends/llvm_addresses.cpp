@@ -147,7 +147,7 @@ std::set<size_t> LlvmAddresses::find_keys(const Block& block, std::map<Key, size
       if (is_new) keys_.push_back(std::move(key));
       key_of_[&i] = at->second;
       found.insert(at->second);
-    } else if (!i.body.empty()) {
+    } else if (i.kind == Instruction::Kind::loop || i.kind == Instruction::Kind::guard) {
       std::set<size_t> inside = find_keys(i.body, numbers);
       found.insert(inside.begin(), inside.end());
       keys_inside_[&i] = std::move(inside);

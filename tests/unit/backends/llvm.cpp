@@ -41,6 +41,15 @@ TEST(LlvmCompiler, IsUsedAgain) {
   }
 }
 
+TEST(LlvmCompiler, LoopsMayHaveNothingToDo) {
+  Code code;
+  code.body.push_back({Instruction::Kind::loop});
+  code.body.back().end = 3;
+  for (const Target& target : targets()) {
+    EXPECT_FALSE(LlvmCompiler(target).object({{"idle", code}}).empty());
+  }
+}
+
 TEST(LlvmCompiler, SeveralWorkAtATime) {
   auto objects = [](std::vector<std::string>& made) {
     Target target = native_target();
