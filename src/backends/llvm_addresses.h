@@ -9,6 +9,7 @@
 
 #include <map>
 #include <set>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -53,7 +54,11 @@ class LlvmAddresses {
     size_t tensor;
     std::vector<long> coefficients;
     std::vector<std::pair<size_t, long>> floors;
-    friend auto operator<=>(const Key&, const Key&) = default;
+
+    bool operator<(const Key& other) const {
+      return std::tie(tensor, coefficients, floors) <
+             std::tie(other.tensor, other.coefficients, other.floors);
+    }
 
     long coefficient(size_t depth) const {
       return depth < coefficients.size() ? coefficients[depth] : 0;

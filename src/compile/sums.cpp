@@ -6,6 +6,8 @@
 // four vectors, in rows of their own they are 16 elements.
 #include "compile/sums.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
