@@ -23,9 +23,6 @@ namespace {
 using poly::Affine;
 using poly::Interval;
 
-/// Unrolled iterations beyond this stay a loop: the code would not fit the instruction cache.
-constexpr long most_unrolled = 1024;
-
 Number number_of(const Nest& nest) {
   bool integral = true, wide = false;
   for (const Tensor& tensor : nest.tensors()) {
@@ -53,10 +50,7 @@ void append(const Affine& a, std::vector<long>& numbers) {
 class Lowering {
  public:
   Lowering(const LoopTree& tree, const Target& target, size_t place)
-      : tree_(tree), target_(target), root_(tree.places[place]) {
-    size_t depth = 0;
-    for (const Order& order : tree.nest.order) depth = std::max(depth, order.loops.size());
-    bound_.resize(depth);
+      : tree_(tree), target_(target), root_(tree.places[place]), bindings_(tree.nest) {
     code_.name = tree.nest.name;
     code_.number = number_of(tree.nest);
     code_.tensors = tree.nest.tensors();
@@ -71,7 +65,7 @@ class Lowering {
     // The outermost parallel loops are the workers': not part of the body.
     while (body->size() == 1 && is_shared(body->front())) {
       const LoopNode& loop = body->front();
-      bind(loop.depth, {loop.from, loop.to - 1});
+      bindings_.bind(loop.depth, {loop.from, loop.to - 1});
       code_.parallel.push_back(loop.extent());
       body = &loop.body;
     }
@@ -81,50 +75,21 @@ class Lowering {
   }
 
  private:
-  struct Bound {
-    Interval range{0, 0};
-    bool lanes = false;
-    long unrolled_from = 0, unrolled_to = 0;  // of an unrolled loop
-  };
   const LoopTree& tree_;
   const Target& target_;
   const std::vector<LoopNode>& root_;
   Code code_;
   Block* block_ = nullptr;
-  std::vector<Bound> bound_;
+  Bindings bindings_;
   std::vector<bool> outside_;  // tensors that other places touch
-  std::optional<size_t> lanes_depth_;
   std::map<size_t, Tile> tiles_;
   std::map<MemoryKey, size_t> loaded_;
-  std::vector<Touch>* touches_ = nullptr;  // not null: only look, write no code
-  bool in_guard_ = false;
 
   /// Is it a loop of the workers, or one iteration that does not keep them from those inside?
   static bool is_shared(const LoopNode& node) {
     return node.kind == LoopNode::Kind::loop && node.from == 0 &&
            (node.mark == Mark::parallel || node.extent() == 1);
   }
-
-  // ---- bindings ---------------------------------------------------------------------------
-
-  void bind(size_t depth, Interval range) { bound_[depth] = {range, false, 0, 0}; }
-
-  std::vector<Interval> ranges(size_t arity) const {
-    std::vector<Interval> result;
-    for (size_t i = 0; i < arity; ++i) {
-      const Bound& b = bound_[i];
-      result.push_back(b.lanes ? Interval{b.range.lower, b.range.lower} : b.range);
-    }
-    return result;
-  }
-
-  long lane_step(const Affine& offset) const {
-    return lanes_depth_ && *lanes_depth_ < offset.coefficients.size()
-               ? offset.coefficients[*lanes_depth_]
-               : 0;
-  }
-
-  long lanes() const { return lanes_depth_ ? bound_[*lanes_depth_].range.size() : 1; }
 
   const Statement& statement(const LoopNode& node) const {
     return tree_.nest.statements()[node.statement];
@@ -137,33 +102,29 @@ class Lowering {
   }
 
   void walk(const LoopNode& node) {
-    if (node.kind == LoopNode::Kind::statement) {
-      lower_statement(node);
-    } else if (node.kind == LoopNode::Kind::range) {
-      lower_range(node);
-    } else if (node.extent() == 1) {
-      bind(node.depth, {node.from, node.from});
-      touches_ != nullptr ? walk(node.body) : lower_body(node.body);
-    } else if (node.mark == Mark::vector && !lanes_depth_ &&
-               can_be_lanes(node.body, node.depth, tree_.nest)) {
-      bound_[node.depth] = {{node.from, node.to - 1}, true, 0, 0};
-      lanes_depth_ = node.depth;
-      walk(node.body);
-      lanes_depth_.reset();
-    } else if ((node.mark == Mark::unrolled || node.mark == Mark::vector) &&
-               node.extent() <= most_unrolled) {
-      for (long i = node.from; i < node.to; ++i) {
-        bound_[node.depth] = {{i, i}, false, node.from, node.to};
+    if (node.kind == LoopNode::Kind::statement) return lower_statement(node);
+    if (node.kind == LoopNode::Kind::range) return lower_range(node);
+    switch (bindings_.way_of(node)) {
+      case Way::once:
+        bindings_.bind(node.depth, {node.from, node.from});
+        return lower_body(node.body);
+      case Way::lanes:
+        bindings_.bind_lanes(node);
         walk(node.body);
-      }
-    } else {
-      lower_loop(node);
+        return bindings_.end_lanes();
+      case Way::unrolled:
+        for (long i = node.from; i < node.to; ++i) {
+          bindings_.bind_unrolled(node, i);
+          walk(node.body);
+        }
+        return;
+      case Way::loop:
+        return lower_loop(node);
     }
   }
 
   void lower_loop(const LoopNode& node) {
-    bind(node.depth, {node.from, node.to - 1});
-    if (touches_ != nullptr) return walk(node.body);
+    bindings_.bind(node.depth, {node.from, node.to - 1});
     Instruction loop{Instruction::Kind::loop};
     loop.depth = node.depth;
     loop.from = node.from;
@@ -181,23 +142,16 @@ class Lowering {
   }
 
   void lower_range(const LoopNode& node) {
-    Interval whole = bound_[node.depth].range;
-    bind(node.depth, {node.from, node.to - 1});
-    if (touches_ != nullptr) {
-      bool outer = std::exchange(in_guard_, true);
-      walk(node.body);
-      in_guard_ = outer;
-    } else {
-      Instruction guard{Instruction::Kind::guard};
-      size_t arity = bound_.size();
-      Affine low = poly::constant_of(arity, -node.from),
-             high = poly::constant_of(arity, node.to - 1);
-      low.coefficients[node.depth] = 1;
-      high.coefficients[node.depth] = -1;
-      guard.guard = {{{low, false}, {high, false}}};
-      in_block(guard, [&] { lower_body(node.body); });
-    }
-    bind(node.depth, whole);
+    Interval whole = bindings_.range(node.depth);
+    bindings_.bind(node.depth, {node.from, node.to - 1});
+    Instruction guard{Instruction::Kind::guard};
+    size_t arity = bindings_.depth();
+    Affine low = poly::constant_of(arity, -node.from), high = poly::constant_of(arity, node.to - 1);
+    low.coefficients[node.depth] = 1;
+    high.coefficients[node.depth] = -1;
+    guard.guard = {{{low, false}, {high, false}}};
+    in_block(guard, [&] { lower_body(node.body); });
+    bindings_.bind(node.depth, whole);
   }
 
   /// Writes the body of an instruction, then the instruction itself.
@@ -228,7 +182,7 @@ class Lowering {
       if (!tiles_.contains(tensor)) candidates.insert(tensor);
     }
     if (candidates.empty() || nodes.empty()) return {};
-    std::vector<Touch> touches = look_at(nodes);
+    std::vector<Touch> touches = touches_of(nodes, bindings_, tree_.nest);
     size_t depth = nodes.front().depth;
     for (const LoopNode& node : nodes) depth = std::min(depth, node.depth);
     std::vector<size_t> begun;
@@ -254,16 +208,6 @@ class Lowering {
   }
 
   long number_bytes() const { return code_.number == Number::f32 ? 4 : 8; }
-
-  std::vector<Touch> look_at(const std::vector<LoopNode>& nodes) {
-    std::vector<Touch> touches;
-    auto bound = bound_;
-    touches_ = &touches;
-    walk(nodes);
-    touches_ = nullptr;
-    bound_ = bound;
-    return touches;
-  }
 
   /// Do these nodes set all elements of the tile before they use them, and are all statements that
   /// touch the tensor among them? Then nobody else needs the tile.
@@ -301,47 +245,35 @@ class Lowering {
 
   void lower_statement(const LoopNode& node) {
     Guard open;
-    if (!can_hold(node.guard, ranges(node.write.coefficients.size()), open)) return;
-    if (touches_ != nullptr) return note_touches(node, !open.empty());
+    if (!can_hold(node.guard, bindings_.ranges(node.write.coefficients.size()), open)) return;
     if (open.empty()) return lower_instance(node);
     Instruction guard{Instruction::Kind::guard};
     guard.guard = open;
     in_block(guard, [&] { lower_instance(node); });
   }
 
-  void note_touches(const LoopNode& node, bool guarded) {
-    const Statement& s = statement(node);
-    auto note = [&](size_t tensor, const Affine& offset, bool write, bool old) {
-      long step = lane_step(offset);
-      touches_->push_back({tensor, poly::narrowed(offset, ranges(offset.coefficients.size())),
-                           step == 0 ? 1 : lanes(), step, write, old, guarded || in_guard_});
-    };
-    for (size_t i = 0; i < s.reads.size(); ++i) note(s.reads[i].tensor, node.reads[i], false, true);
-    note(s.write.tensor, node.write, true, s.update != Update::assign);
-  }
-
   void lower_instance(const LoopNode& node) {
     const Statement& s = statement(node);
-    Affine at = poly::narrowed(node.write, ranges(node.write.coefficients.size()));
-    long step = lane_step(node.write);
+    Affine at = poly::narrowed(node.write, bindings_.ranges(node.write.coefficients.size()));
+    long step = bindings_.lane_step(node.write);
     bool product = s.update == Update::add && s.value.op == Expr::Op::mul &&
-                   code_.number != Number::i64 && (step != 0 || !lanes_depth_);
+                   code_.number != Number::i64 && (step != 0 || !bindings_.in_lanes());
     size_t value = 0;
     if (product) {
       size_t a = lower_expr(s.value.args[0], node), b = lower_expr(s.value.args[1], node);
       value = emit({Instruction::Kind::fma, 0, {a, b, old_value(s.write.tensor, at, step)}},
-                   step == 0 ? 1 : lanes());
+                   step == 0 ? 1 : bindings_.lanes());
     } else {
       value = lower_expr(s.value, node);
-      bool across = lanes_depth_ && step == 0 && code_.variables[value].lanes > 1;
-      bool alone = lanes_depth_ && step == 0 && code_.variables[value].lanes == 1;
+      bool across = bindings_.in_lanes() && step == 0 && code_.variables[value].lanes > 1;
+      bool alone = bindings_.in_lanes() && step == 0 && code_.variables[value].lanes == 1;
       if (across) {
         bool sum = s.update == Update::add;
         value = emit({sum ? Instruction::Kind::sum : Instruction::Kind::maximum, 0, {value}}, 1);
       } else if (alone && s.update == Update::add) {
         // Every lane adds the same number.
         Instruction count{Instruction::Kind::number};
-        count.number = static_cast<double>(lanes());
+        count.number = static_cast<double>(bindings_.lanes());
         size_t times = emit(std::move(count), 1);
         value = apply(Expr::Op::mul, {value, times});
       }
@@ -385,35 +317,35 @@ class Lowering {
   }
 
   size_t value_at(size_t tensor, const Affine& offset) {
-    Affine at = poly::narrowed(offset, ranges(offset.coefficients.size()));
-    long step = lane_step(offset);
+    Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
+    long step = bindings_.lane_step(offset);
     if (auto slot = slot_of(tensor, at)) {
       // The tile changes later; what was read does not.
       return emit({Instruction::Kind::copy, 0, {slot->variable}}, slot->lanes);
     }
-    if (step == 0 && target_.lane_products && lanes_depth_) {
+    if (step == 0 && target_.lane_products && bindings_.in_lanes()) {
       if (auto value = lane_of_neighbours(tensor, offset, at)) return *value;
     }
-    return load(tensor, at, step, step == 0 ? 1 : lanes());
+    return load(tensor, at, step, step == 0 ? 1 : bindings_.lanes());
   }
 
   /// Loads an element together with those that the next iterations of an unrolled loop read.
   std::optional<size_t> lane_of_neighbours(size_t tensor, const Affine& offset, const Affine& at) {
     long group = target_.vector_bytes / number_bytes();
     for (size_t depth = 0; depth < offset.coefficients.size(); ++depth) {
-      const Bound& b = bound_[depth];
-      if (offset.coefficients[depth] != 1 || b.unrolled_to == 0) continue;
+      auto unrolled = bindings_.unrolled(depth);
+      if (offset.coefficients[depth] != 1 || !unrolled) continue;
       bool in_floor = std::any_of(
           offset.floors.begin(), offset.floors.end(),
           [&](const Affine::Floor& floor) -> bool { return poly::involved(floor.of)[depth]; });
       if (in_floor) continue;
-      long index = b.range.lower - b.unrolled_from, first = index / group * group;
-      if (b.unrolled_from + first + group > b.unrolled_to) continue;
+      long index = unrolled->index, first = index / group * group;
+      if (first + group > unrolled->count) continue;
       Affine begin = at;
       begin.constant -= index - first;
       Instruction splat{Instruction::Kind::splat, 0, {load(tensor, begin, 1, group)}};
       splat.lane = index - first;
-      return emit(std::move(splat), lanes());
+      return emit(std::move(splat), bindings_.lanes());
     }
     return std::nullopt;
   }
@@ -443,7 +375,7 @@ class Lowering {
 
   size_t old_value(size_t tensor, const Affine& at, long step) {
     if (auto slot = slot_of(tensor, at)) return slot->variable;
-    return load(tensor, at, step, step == 0 ? 1 : lanes());
+    return load(tensor, at, step, step == 0 ? 1 : bindings_.lanes());
   }
 
   void write(size_t tensor, const Affine& at, long step, size_t value) {
@@ -459,7 +391,7 @@ class Lowering {
     store.tensor = tensor;
     store.offset = at;
     store.stride = step;
-    store.lane = step == 0 ? 1 : std::max(lanes(), code_.variables[value].lanes);
+    store.lane = step == 0 ? 1 : std::max(bindings_.lanes(), code_.variables[value].lanes);
     code_.used[tensor] = true;
     block_->push_back(std::move(store));
     // What was loaded of the tensor before may be another value now.
@@ -471,7 +403,7 @@ class Lowering {
   /// Asks for the lines that the loop touches some iterations later.
   void prefetch(const LoopNode& node) {
     for (const Prefetch& p : node.prefetches) {
-      std::vector<Touch> touches = look_at(node.body);
+      std::vector<Touch> touches = touches_of(node.body, bindings_, tree_.nest);
       std::set<std::pair<std::vector<long>, long>> lines;
       long line = 64 / std::max(1L, size_of(code_.tensors[p.tensor].element));
       for (const Touch& touch : touches) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "codegen/bindings.h"
 #include "poly/linear.h"
 
 namespace lathe {
@@ -18,6 +19,11 @@ struct Touch {
   bool old;  ///< does its value before matter?
   bool guarded;
 };
+
+/// Returns what the statements inside these nodes touch, in the order in which code will do so,
+/// inside the loops that are bound.
+std::vector<Touch> touches_of(const std::vector<LoopNode>& nodes, const Bindings& bindings,
+                              const Nest& nest);
 
 /// The elements of one tensor that are kept in variables.
 struct Tile {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "compile/boxes.h"
 #include "nest/builder.h"
 #include "poly/relation.h"
 
@@ -54,53 +55,14 @@ Nest without_neutral_reads(const Nest& nest, size_t tensor) {
   return assemble_nest(nest.name, std::move(tensors), std::move(statements), std::move(order));
 }
 
-/// Returns a name for each dimension of a tensor: the loop that walks it where one statement reads
-/// it, so that loops which walk it alike can be merged.
-std::vector<std::string> names_of_dimensions(const Nest& nest, size_t tensor) {
-  std::vector<std::string> names(nest.tensors()[tensor].shape.size());
+/// Returns the loops that walk the dimensions of a tensor where it is first read.
+std::vector<std::string> loops_over(const Nest& nest, size_t tensor) {
   for (const Statement& s : nest.statements()) {
-    for (const Access& access : s.reads) {
-      if (access.tensor != tensor) continue;
-      std::vector<isl::aff> parts = poly::parts(access.at);
-      isl::space space = s.domain.space();
-      for (size_t i = 0; i < names.size(); ++i) {
-        for (size_t k = 0; k < s.dims.size() && names[i].empty(); ++k) {
-          if (poly::same(parts[i], poly::coordinate(space, k))) names[i] = s.dims[k];
-        }
-      }
+    for (const Access& read : s.reads) {
+      if (read.tensor == tensor) return loops_of(s, read);
     }
   }
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (names[i].empty()) names[i] = fmt::format("p{}", i);
-  }
-  return names;
-}
-
-/// Returns the statement that sets, or copies to, each element of a box of the new tensor, "corner"
-/// being its first. Dimensions of one element have no loop.
-Statement over_box(const Nest& nest, const std::string& name, const std::vector<long>& extents,
-                   const std::vector<std::string>& names, size_t tensor,
-                   const std::vector<long>& corner) {
-  Statement s;
-  s.name = fresh_name(nest, name);
-  std::vector<long> loops;
-  for (size_t i = 0; i < extents.size(); ++i) {
-    if (extents[i] == 1) continue;
-    loops.push_back(extents[i]);
-    s.dims.push_back(names[i]);
-  }
-  s.domain = poly::box(nest.ctx(), loops);
-  isl::space space = s.domain.space();
-  std::vector<isl::aff> from, to;
-  size_t next = 0;
-  for (size_t i = 0; i < extents.size(); ++i) {
-    from.push_back(extents[i] == 1 ? poly::constant(space, 0) : poly::coordinate(space, next++));
-    to.push_back(from.back().add(poly::constant(space, corner[i])));
-  }
-  s.reads = {{tensor, poly::tuple(space, from)}};
-  s.write = {tensor, poly::tuple(space, to)};
-  s.origin = {s.name, poly::identity(space)};
-  return s;
+  return std::vector<std::string>(nest.tensors()[tensor].shape.size());
 }
 
 Nest with_padded_copy(const Nest& nest, size_t tensor) {
@@ -114,14 +76,12 @@ Nest with_padded_copy(const Nest& nest, size_t tensor) {
   double padding = copy.padding;
   tensors[tensor].shape = inner_shape(copy);
   tensors[tensor].pad.assign(copy.pad.size(), {});
-  std::vector<std::string> names = names_of_dimensions(nest, tensor);
+  std::vector<std::string> names = loops_over(nest, tensor);
   std::vector<long> none(corner.size(), 0);
-  Statement fill = over_box(nest, "border", copy.shape, names, to, none);
+  Statement fill = copy_of_box(nest, "border", copy.shape, names, tensor, to, none);
   fill.reads.clear();
   fill.value = number(padding);
-  Statement move = over_box(nest, "copy", tensors[tensor].shape, names, to, corner);
-  move.reads.front().tensor = tensor;
-  move.value = read(0);
+  Statement move = copy_of_box(nest, "copy", tensors[tensor].shape, names, tensor, to, corner);
   copy.pad.assign(copy.pad.size(), {});
   tensors.push_back(std::move(copy));
 

@@ -6,11 +6,10 @@
 // four vectors, in rows of their own they are 16 elements.
 #include "compile/sums.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <numeric>
 
+#include "compile/boxes.h"
 #include "nest/builder.h"
 #include "poly/relation.h"
 
@@ -44,54 +43,17 @@ bool is_row_major(const Layout& layout) {
                      [](const Layout::Axis& axis) { return axis.block == 1; });
 }
 
-/// Returns the names of the loops over a result: of a statement whose dimensions are its own, or
-/// where the sum writes it.
-std::vector<std::string> names_for(const Statement& sum, size_t rank) {
-  std::vector<std::string> names(rank);
-  std::vector<isl::aff> parts = poly::parts(sum.write.at);
-  isl::space space = sum.domain.space();
-  for (size_t i = 0; i < rank; ++i) {
-    names[i] = i == 1 ? "co" : fmt::format("o{}", i);  // groups and their channels become one
-    for (size_t k = 0; k < sum.dims.size(); ++k) {
-      if (poly::same(parts[i], poly::coordinate(space, k))) names[i] = sum.dims[k];
-    }
-  }
-  return names;
-}
-
-/// Returns the statement that copies all of "from" to "to".
-Statement copy_of(const Nest& nest, const Statement& sum, size_t from, size_t to) {
-  const Tensor& tensor = nest.tensors()[to];
-  Statement s;
-  s.name = fresh_name(nest, "result");
-  std::vector<std::string> names = names_for(sum, tensor.shape.size());
-  std::vector<long> extents;
-  for (size_t i = 0; i < names.size(); ++i) {
-    if (tensor.shape[i] == 1) continue;
-    s.dims.push_back(names[i]);
-    extents.push_back(tensor.shape[i]);
-  }
-  s.domain = poly::box(nest.ctx(), extents);
-  isl::space space = s.domain.space();
-  std::vector<isl::aff> at;
-  size_t next = 0;
-  for (long extent : tensor.shape) {
-    at.push_back(extent == 1 ? poly::constant(space, 0) : poly::coordinate(space, next++));
-  }
-  s.write = {to, poly::tuple(space, at)};
-  s.reads = {{from, poly::tuple(space, at)}};
-  s.value = read(0);
-  s.origin = {s.name, poly::identity(space)};
-  return s;
-}
-
 Nest with_copied_result(const Nest& nest, const Statement& sum, size_t output) {
   std::vector<Tensor> tensors = nest.tensors();
   size_t local = tensors.size();
   tensors.push_back(tensors[output]);
   tensors[local].name = fresh_name(nest, tensors[output].name + ".sums");
   tensors[local].role = Role::local;
-  Statement copy = copy_of(nest, sum, local, output);
+  std::vector<std::string> names = loops_of(sum, sum.write);
+  if (names[1].empty()) names[1] = "co";  // groups and their channels become one loop
+  const std::vector<long>& shape = tensors[output].shape;
+  std::vector<long> none(shape.size(), 0);
+  Statement copy = copy_of_box(nest, "result", shape, names, local, output, none);
   std::vector<Statement> statements = nest.statements();
   for (Statement& s : statements) {
     for (Access& read : s.reads) {

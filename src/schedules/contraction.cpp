@@ -275,12 +275,11 @@ class Writing {
 
   void split_columns() {
     // Blocks of the layout first: inside one, channels lie together.
-    std::string inside = parts_.vector;
-    long evenly = roles_.find(inside)->write.evenly;
-    if (evenly > tile_.block && evenly % tile_.block == 0) {
-      std::tie(columns_, inside) = writer_.split(inside, evenly);
-    }
-    std::tie(columns_inside_, vector_) = writer_.split(inside, tile_.block);
+    long evenly = roles_.find(parts_.vector)->write.evenly;
+    auto split = writer_.split(parts_.vector, evenly, tile_.block);
+    columns_ = split.blocks;
+    columns_inside_ = split.parts;
+    vector_ = split.inside;
     std::string& outer = columns_inside_.empty() ? columns_ : columns_inside_;
     if (tile_.blocks > 1 && !outer.empty() && extent(outer) > tile_.blocks) {
       std::tie(outer, several_) = writer_.split(outer, tile_.blocks);

@@ -22,7 +22,7 @@ long fitness(const LoopRole& loop, bool accumulates) {
   return score;
 }
 
-std::optional<std::string> best_loop(const Roles& roles, bool accumulates, long& evenly) {
+std::optional<std::string> best_loop(const Roles& roles, bool accumulates) {
   long best = 1;
   std::optional<std::string> name;
   for (const LoopRole& loop : roles.loops) {
@@ -30,10 +30,6 @@ std::optional<std::string> best_loop(const Roles& roles, bool accumulates, long&
     if (score <= best) continue;
     best = score;
     name = loop.name;
-    evenly = loop.write.evenly;
-    for (const Motion& read : loop.reads) {
-      if (read.evenly != 0) evenly = evenly == 0 ? read.evenly : std::min(evenly, read.evenly);
-    }
   }
   return name;
 }
@@ -62,15 +58,16 @@ std::string loop_across(const Roles& roles, const std::string& vector) {
 
 /// Appends the steps for one loop of vectors; "prefix" names the statement, or all.
 void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, const Roles& roles,
-           const std::string& vector, long evenly, bool together) {
-  long lanes = s.target.lanes(4), extent = roles.find(vector)->extent;
+           const std::string& vector, bool together) {
+  const LoopRole& loop = *roles.find(vector);
+  long lanes = s.target.lanes(4), extent = loop.extent, evenly = loop.evenly();
   long block = evenly != 0 ? std::min(evenly, 4 * lanes) : extent >= 8 * lanes ? 4 * lanes : lanes;
   std::vector<std::string> outer, inner;
-  for (const LoopRole& loop : roles.loops) {
-    if (loop.name != vector) outer.push_back(loop.name);
+  for (const LoopRole& other : roles.loops) {
+    if (other.name != vector) outer.push_back(other.name);
   }
-  auto split = [&](const std::string& loop, long factor) {
-    writer.step("split", {prefix + loop, factor});
+  auto split = [&](const std::string& name, long factor) {
+    writer.step("split", {prefix + name, factor});
   };
   // Blocks of the layout first; inside one, vectors follow each other as in memory.
   std::string last = vector;
@@ -102,7 +99,7 @@ void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, 
   inner.push_back(last);
   std::vector<std::string> all = outer;
   all.insert(all.end(), inner.begin(), inner.end());
-  for (std::string& loop : all) loop = prefix + loop;
+  for (std::string& name : all) name = prefix + name;
   if (all.size() > 1) writer.step("reorder", {all.begin(), all.end()});
   if (together) writer.merge(all);
   if (squares) writer.step("unroll", {prefix + across + ".i"});
@@ -113,12 +110,11 @@ void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, 
 
 /// The whole as one loop nest, if its statements are alike.
 std::optional<Written> together(const Situation& s) {
-  long evenly = 0;
   Roles roles = roles_of(s, main_statement(s.nest));
-  auto vector = best_loop(roles, false, evenly);
+  auto vector = best_loop(roles, false);
   if (!vector || !are_alike(s.nest)) return std::nullopt;
   RecipeWriter writer(s.nest);
-  along(writer, s, "", roles, *vector, evenly, s.nest.statements().size() > 1);
+  along(writer, s, "", roles, *vector, s.nest.statements().size() > 1);
   return writer.written();
 }
 
@@ -127,12 +123,11 @@ std::optional<Written> recipe(const Situation& s) {
   RecipeWriter writer(s.nest);
   for (size_t i = 0; i < s.nest.statements().size(); ++i) {
     const Statement& statement = s.nest.statements()[i];
-    long evenly = 0;
     Roles roles = roles_of(s, i);
-    auto vector = best_loop(roles, statement.update != Update::assign, evenly);
+    auto vector = best_loop(roles, statement.update != Update::assign);
     if (!vector) continue;
     RecipeWriter trial = writer;
-    along(trial, s, statement.name + ":", roles, *vector, evenly, false);
+    along(trial, s, statement.name + ":", roles, *vector, false);
     if (!judge_order(trial.nest()).violation) writer = trial;
   }
   return writer.written();

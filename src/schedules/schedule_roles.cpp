@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "base/error.h"
 #include "poly/relation.h"
@@ -32,6 +33,14 @@ std::vector<Motion> motions(const Access& access, const Order& order, const Layo
 }
 
 }  // namespace
+
+long LoopRole::evenly() const {
+  long least = write.evenly;
+  for (const Motion& read : reads) {
+    if (read.evenly != 0) least = least == 0 ? read.evenly : std::min(least, read.evenly);
+  }
+  return least;
+}
 
 const LoopRole* Roles::find(const std::string& name) const {
   for (const LoopRole& loop : loops) {
@@ -84,6 +93,15 @@ std::pair<std::string, std::string> RecipeWriter::split(const std::string& loop,
   }
   step("split", {loop, factor});
   return {loop + ".o", loop + ".i"};
+}
+
+RecipeWriter::Split RecipeWriter::split(const std::string& loop, long evenly, long part) {
+  Split result{"", "", loop};
+  if (evenly > part && evenly % part == 0) {
+    std::tie(result.blocks, result.inside) = split(loop, evenly);
+  }
+  std::tie(result.parts, result.inside) = split(result.inside, part);
+  return result;
 }
 
 bool RecipeWriter::has(const std::string& loop) const {

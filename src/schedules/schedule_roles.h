@@ -19,6 +19,9 @@ struct LoopRole {
   long extent;
   Motion write;
   std::vector<Motion> reads;
+
+  /// Returns how many iterations move all accesses evenly; 0: all.
+  long evenly() const;
 };
 
 /// The statement that does most of the work, and its loops.
@@ -48,6 +51,13 @@ class RecipeWriter {
   /// Splits a loop unless it has no more iterations than "factor". Returns the names of the outer
   /// loop ("" if it was not split) and of the inner one.
   std::pair<std::string, std::string> split(const std::string& loop, long factor);
+  /// Splits a loop into blocks of "evenly" iterations, where there are several parts in one, and
+  /// these into parts. Returns the names of the loops over blocks, over parts, and inside a part;
+  /// "" for a loop that is not there.
+  struct Split {
+    std::string blocks, parts, inside;
+  };
+  Split split(const std::string& loop, long evenly, long part);
   /// Puts the loops of all statements into this order.
   void reorder(const std::vector<std::string>& loops);
   /// Merges each of these loops, outermost first, as far as several statements have them alike.

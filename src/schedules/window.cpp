@@ -45,11 +45,7 @@ std::optional<Parts> parts_of(const Roles& roles) {
       parts.window_size *= loop.extent;
     } else if (loop.name == parts.vector) {
       parts.along_rows = true;
-      parts.evenly = loop.write.evenly;
-      for (const Motion& read : loop.reads) {
-        if (read.evenly == 0) continue;
-        parts.evenly = parts.evenly == 0 ? read.evenly : std::min(parts.evenly, read.evenly);
-      }
+      parts.evenly = loop.evenly();
     } else {
       parts.outer.push_back(loop.name);
       parts.along_rows = false;
@@ -110,12 +106,9 @@ std::optional<Written> recipe(const Situation& s) {
   long extent = roles.find(parts.vector)->extent;
   long block = std::min(parts.evenly == 0 ? extent : parts.evenly, most);
   // Blocks of the layout first: the vectors of one pass over the same rows.
-  std::string blocks, inside = parts.vector, vectors, vector, position, unrolled_position;
-  if (parts.evenly > block && parts.evenly % block == 0) {
-    std::tie(blocks, inside) = writer.split(inside, parts.evenly);
-  }
-  std::tie(vectors, vector) = writer.split(inside, block);
+  auto [blocks, vectors, vector] = writer.split(parts.vector, parts.evenly, block);
   if (blocks.empty() && !parts.along_rows) std::swap(blocks, vectors);
+  std::string position, unrolled_position;
   if (!parts.outer.empty()) {
     std::string last = parts.outer.back();
     long positions = positions_of(s.target, roles.find(last)->extent, (block + lanes - 1) / lanes);

@@ -7,6 +7,7 @@
 
 #include "compile/node.h"
 #include "ops/op.h"
+#include "support/layouts.h"
 
 namespace lathe::test {
 namespace {
@@ -14,10 +15,8 @@ namespace {
 std::vector<NamedCode> kernels_of(const std::string& op, const Target& target) {
   Context ctx;
   Nest nest = parse_op(ctx, op);
-  std::vector<Layout> layouts;
-  for (const Tensor& tensor : nest.tensors()) layouts.push_back(row_major_layout(tensor.shape));
   std::vector<NamedCode> kernels;
-  for (Code& code : lower_node(nest, layouts, target).kernels) {
+  for (Code& code : lower_node(nest, row_major_layouts(nest), target).kernels) {
     kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
   }
   return kernels;

@@ -5,15 +5,10 @@
 
 #include "ops/op.h"
 #include "support/brute_force.h"
+#include "support/layouts.h"
 
 namespace lathe::test {
 namespace {
-
-std::vector<Layout> row_major(const Nest& nest) {
-  std::vector<Layout> layouts;
-  for (const Tensor& tensor : nest.tensors()) layouts.push_back(row_major_layout(tensor.shape));
-  return layouts;
-}
 
 TEST(BlockedSums, AreCopiedToTheResult) {
   Context ctx;
@@ -21,7 +16,7 @@ TEST(BlockedSums, AreCopiedToTheResult) {
                          "conv(f32[2x4x5x5], f32[32x2x3x3], groups=2)"}) {
     SCOPED_TRACE(op);
     Nest nest = parse_op(ctx, op);
-    std::vector<Layout> layouts = row_major(nest);
+    std::vector<Layout> layouts = row_major_layouts(nest);
     Nest summed = with_blocked_sums(nest, layouts);
     ASSERT_EQ(summed.tensors().size(), nest.tensors().size() + 1);
     ASSERT_EQ(layouts.size(), summed.tensors().size());
@@ -38,7 +33,7 @@ TEST(BlockedSums, OnlyWhereFiltersAreSummedUp) {
                          "relu(f32[1x16x5x5])", "max_pool(f32[1x16x6x6], kernel=[2, 2])"}) {
     SCOPED_TRACE(op);
     Nest nest = parse_op(ctx, op);
-    std::vector<Layout> layouts = row_major(nest);
+    std::vector<Layout> layouts = row_major_layouts(nest);
     EXPECT_EQ(with_blocked_sums(nest, layouts).tensors().size(), nest.tensors().size());
   }
 }
@@ -46,7 +41,7 @@ TEST(BlockedSums, OnlyWhereFiltersAreSummedUp) {
 TEST(BlockedSums, NotWhereTheResultLiesInBlocks) {
   Context ctx;
   Nest nest = parse_op(ctx, "conv(f32[1x4x5x5], f32[32x4x3x3])");
-  std::vector<Layout> layouts = row_major(nest);
+  std::vector<Layout> layouts = row_major_layouts(nest);
   for (size_t t = 0; t < layouts.size(); ++t) {
     if (nest.tensors()[t].role == Role::output) layouts[t] = blocked_layout({1, 32, 3, 3}, 16);
   }

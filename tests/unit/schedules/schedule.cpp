@@ -10,15 +10,10 @@
 #include "nest/text.h"
 #include "ops/op.h"
 #include "support/compiled.h"
+#include "support/layouts.h"
 
 namespace lathe::test {
 namespace {
-
-std::vector<Layout> rows_of(const Nest& nest) {
-  std::vector<Layout> layouts;
-  for (const Tensor& tensor : nest.tensors()) layouts.push_back(row_major_layout(tensor.shape));
-  return layouts;
-}
 
 TEST(Schedule, TemplatesAreNamed) {
   std::vector<std::string> names;
@@ -35,7 +30,7 @@ TEST(Schedule, ARecipeThatBreaksADependenceIsNotTaken) {
   Nest nest = parse_op(ctx, "conv(co=16, ci=3, oh=16, ow=16, k=3, pad=1)");
   Nest given = with_starts(without_padding(nest, 0));
   for (const Target& target : targets()) {
-    std::vector<Layout> layouts = rows_of(given);
+    std::vector<Layout> layouts = row_major_layouts(given);
     Scheduled scheduled = schedule({given, layouts, target});
     EXPECT_NO_THROW(replay(given, scheduled.recipe)) << print(scheduled.recipe);
     EXPECT_EQ(scheduled.name, "contraction") << target.name;
@@ -45,7 +40,7 @@ TEST(Schedule, ARecipeThatBreaksADependenceIsNotTaken) {
 TEST(Schedule, WhatNoTemplateFitsRunsAsItIs) {
   Context ctx;
   Nest nest = parse_nest(ctx, "nest t\ntensor A: output f32[]\nstatement S[]:\n  A[] = 1\n");
-  std::vector<Layout> layouts = rows_of(nest);
+  std::vector<Layout> layouts = row_major_layouts(nest);
   Scheduled scheduled = schedule({nest, layouts, native_target()});
   EXPECT_TRUE(scheduled.recipe.empty());
 }
@@ -53,7 +48,7 @@ TEST(Schedule, WhatNoTemplateFitsRunsAsItIs) {
 TEST(LowerNode, WeightsArePackedOnce) {
   Context ctx;
   Nest nest = parse_op(ctx, "conv(n=1, co=32, ci=16, oh=5, ow=7, k=3)");
-  NodeCode code = lower_node(nest, rows_of(nest), native_target());
+  NodeCode code = lower_node(nest, row_major_layouts(nest), native_target());
   ASSERT_EQ(code.preparations.size(), 1u);
   const Preparation& p = code.preparations.front();
   EXPECT_EQ(code.tensors[p.from].name, "W");
@@ -67,7 +62,7 @@ TEST(LowerNode, ASumThatBeginsAtABiasIsNotPreparedOnce) {
   Nest nest = parse_op(ctx,
                        "fused(f32[1x6x8x8], weight f32[6x1x3x3], weight f32[6], "
                        "calls=[\"conv(%0, %1, %2, groups=6, pads=[1, 1, 1, 1])\", \"relu(#0)\"])");
-  std::vector<Layout> layouts = rows_of(nest);
+  std::vector<Layout> layouts = row_major_layouts(nest);
   for (size_t t = 0; t < layouts.size(); ++t) {
     if (nest.tensors()[t].role == Role::local) layouts[t] = {};
   }

@@ -1,0 +1,64 @@
+// What the loops around some code are bound to while it is written.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "codegen/loops.h"
+
+namespace lathe {
+
+/// A loop becomes one of these.
+enum class Way {
+  once,      ///< one iteration: a number
+  lanes,     ///< the lanes of vectors
+  unrolled,  ///< one number after the other
+  loop,      ///< a loop of the code
+};
+
+/// The loops around the code that is being written, by depth.
+class Bindings {
+ public:
+  explicit Bindings(const Nest& nest);
+
+  /// Returns what a loop becomes inside those that are bound.
+  Way way_of(const LoopNode& node) const;
+
+  /// Binds a loop to a range: to the one number in it, or as a loop of the code.
+  void bind(size_t depth, poly::Interval range) { bound_[depth] = {range, false, 0, 0}; }
+  void bind_lanes(const LoopNode& node);
+  /// Says that no loop is lanes any more.
+  void end_lanes() { lanes_depth_.reset(); }
+  /// Binds an unrolled loop to one of its iterations.
+  void bind_unrolled(const LoopNode& node, long iteration);
+
+  size_t depth() const { return bound_.size(); }
+  poly::Interval range(size_t depth) const { return bound_[depth].range; }
+  /// Returns the ranges of the outermost loops; lanes count as their first.
+  std::vector<poly::Interval> ranges(size_t count) const;
+
+  /// Returns how many lanes vectors have here; 1 outside of them.
+  long lanes() const { return lanes_depth_ ? bound_[*lanes_depth_].range.size() : 1; }
+  bool in_lanes() const { return lanes_depth_.has_value(); }
+  /// Returns by how much an offset differs from one lane to the next.
+  long lane_step(const poly::Affine& offset) const;
+
+  /// Returns the iterations of the unrolled loop at "depth", and which of them it is; nothing if
+  /// the loop is not unrolled.
+  struct Unrolled {
+    long count, index;
+  };
+  std::optional<Unrolled> unrolled(size_t depth) const;
+
+ private:
+  struct Bound {
+    poly::Interval range{0, 0};
+    bool lanes = false;
+    long unrolled_from = 0, unrolled_to = 0;  // of an unrolled loop
+  };
+  const Nest& nest_;
+  std::vector<Bound> bound_;
+  std::optional<size_t> lanes_depth_;
+};
+
+}  // namespace lathe
