@@ -35,7 +35,7 @@ struct Tables {
   std::vector<TableStep> steps;
   std::vector<lathe_place> places;
   std::vector<TableFace> inputs, outputs;
-  int64_t arena_bytes = 0, scratch_bytes = 0;
+  int64_t arena_bytes = 0, scratch_bytes = 0, prepared_bytes = 0, first_step = 0;
 };
 
 /// Returns the names of the functions of a library.

@@ -27,15 +27,17 @@ static_assert(sizeof(lathe_step) == 24 && offsetof(lathe_step, first) == 8 &&
 static_assert(sizeof(lathe_face) == 40 && offsetof(lathe_face, element) == 8 &&
               offsetof(lathe_face, rank) == 16 && offsetof(lathe_face, shape) == 24 &&
               offsetof(lathe_face, bytes) == 32);
-static_assert(sizeof(lathe_network) == 96 && offsetof(lathe_network, name) == 8 &&
+static_assert(sizeof(lathe_network) == 112 && offsetof(lathe_network, name) == 8 &&
               offsetof(lathe_network, target) == 16 && offsetof(lathe_network, steps) == 24 &&
               offsetof(lathe_network, places) == 28 && offsetof(lathe_network, inputs) == 32 &&
               offsetof(lathe_network, outputs) == 36 && offsetof(lathe_network, step) == 40 &&
               offsetof(lathe_network, place) == 48 && offsetof(lathe_network, input) == 56 &&
               offsetof(lathe_network, output) == 64 && offsetof(lathe_network, weights) == 72 &&
               offsetof(lathe_network, arena_bytes) == 80 &&
-              offsetof(lathe_network, scratch_bytes) == 88);
-static_assert(LATHE_RUNTIME_VERSION == 1, "the structures changed: change the types below, too");
+              offsetof(lathe_network, scratch_bytes) == 88 &&
+              offsetof(lathe_network, prepared_bytes) == 96 &&
+              offsetof(lathe_network, first_step) == 104);
+static_assert(LATHE_RUNTIME_VERSION == 2, "the structures changed: change the types below, too");
 
 /// The functions of a library (api.h), with their types as letters: the result, then the arguments.
 /// i: int, l: int64_t, p: a pointer, v: nothing.
@@ -148,7 +150,7 @@ class TableWriter {
 
   llvm::Constant* network() {
     auto* type = llvm::StructType::get(int_, pointer_, pointer_, int_, int_, int_, int_, pointer_,
-                                       pointer_, pointer_, pointer_, pointer_, long_, long_);
+                                       pointer_, pointer_, pointer_, pointer_, long_, long_, long_, long_);
     const llvm::DataLayout& layout = module_.getDataLayout();
     check(layout.getTypeAllocSize(type) == sizeof(lathe_network), "LLVM lays structures out as C");
     auto* weights = new llvm::GlobalVariable(
@@ -161,7 +163,8 @@ class TableWriter {
              count(tables_.steps.size()), count(tables_.places.size()),
              count(tables_.inputs.size()), count(tables_.outputs.size()), steps(), places(),
              faces(tables_.inputs, "inputs"), faces(tables_.outputs, "outputs"), hidden(weights),
-             number(long_, tables_.arena_bytes), number(long_, tables_.scratch_bytes)}),
+             number(long_, tables_.arena_bytes), number(long_, tables_.scratch_bytes),
+             number(long_, tables_.prepared_bytes), number(long_, tables_.first_step)}),
         "network");
   }
 

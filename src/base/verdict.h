@@ -9,8 +9,9 @@ namespace lathe {
 struct Verdict {
   enum class Kind {
     exact,    ///< the same values are computed (floating-point sums may be re-associated)
+    rounded,  ///< the same values up to rounding, within a bound that the reason states
     neural,   ///< other values are computed: capacity decides, not dependences
-    refused,  ///< a dependence would be broken
+    refused,  ///< a dependence would be broken, or more is rounded than is allowed
   };
   Kind kind = Kind::exact;
   std::string reason;    ///< one sentence
@@ -19,11 +20,13 @@ struct Verdict {
   bool accepted() const { return kind != Kind::refused; }
 };
 
-/// Names a kind of verdict: "exact", "neural" or "refused".
+/// Names a kind of verdict: "exact", "exact up to rounding", "neural" or "refused".
 inline const char* name_of(Verdict::Kind kind) {
   switch (kind) {
     case Verdict::Kind::exact:
       return "exact";
+    case Verdict::Kind::rounded:
+      return "exact up to rounding";
     case Verdict::Kind::neural:
       return "neural";
     case Verdict::Kind::refused:

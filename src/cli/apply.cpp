@@ -44,7 +44,7 @@ int run(const Options& options) {
   Context context;
   Nest nest = load_nest(context, options.arguments.nest);
   Recipe recipe = load_recipe(options.arguments.recipe);
-  std::vector<Judged> steps = try_recipe(nest, recipe);
+  std::vector<Judged> steps = try_recipe(nest, recipe, options.arguments.limits);
   const Nest& result = steps.empty() ? nest : steps.back().nest;
   bool accepted = steps.empty() || steps.back().verdict.accepted();
   if (options.json) {

@@ -26,7 +26,7 @@ void print_state(const Nest& nest, const std::string& meaning) {
 int run(const NestArguments& arguments) {
   Context context;
   Nest nest = load_nest(context, arguments.nest);
-  std::vector<Judged> steps = try_recipe(nest, load_recipe(arguments.recipe));
+  std::vector<Judged> steps = try_recipe(nest, load_recipe(arguments.recipe), arguments.limits);
   fmt::print("{}\n\n", arguments.nest);
   print_state(nest, "");
   for (size_t i = 0; i < steps.size(); ++i) {

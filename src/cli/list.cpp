@@ -15,8 +15,7 @@ struct Row {
 std::vector<Row> transform_rows() {
   std::vector<Row> rows;
   for (const Transform& t : transforms::all()) {
-    const char* kind = t.kind == Transform::Kind::program ? "program" : "neural";
-    rows.push_back({signature(t), kind, t.rewrite});
+    rows.push_back({signature(t), name_of(t.kind), t.rewrite});
   }
   return rows;
 }
@@ -70,8 +69,7 @@ std::vector<Row> model_rows() {
 std::vector<Row> judge_rows() {
   std::vector<Row> rows;
   for (const Judge& judge : legality::all()) {
-    const char* kind = judge.judges == Transform::Kind::program ? "program" : "neural";
-    rows.push_back({judge.name, kind, judge.summary});
+    rows.push_back({judge.name, name_of(judge.judges), judge.summary});
   }
   return rows;
 }

@@ -26,6 +26,9 @@ void add_nest_arguments(CLI::App& app, NestArguments& arguments) {
       ->required();
   app.add_option("RECIPE", arguments.recipe,
                  "steps, like 'split(co, 16) -> group(2)', or a .json recipe");
+  app.add_option("--max-error", arguments.limits.error,
+                 "refuse steps that round more: a multiple of the outputs' root mean square")
+      ->check(CLI::NonNegativeNumber);
 }
 
 Recipe load_recipe(const std::string& text) {

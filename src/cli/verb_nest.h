@@ -14,9 +14,10 @@ namespace lathe {
 struct NestArguments {
   std::string nest;
   std::string recipe;
+  Limits limits = {};
 };
 
-/// Declares NEST and RECIPE on "app".
+/// Declares NEST, RECIPE and --max-error on "app".
 void add_nest_arguments(CLI::App& app, NestArguments& arguments);
 
 /// Reads a recipe: text, or the path of a .json file.

@@ -1,6 +1,8 @@
 // guard.cpp: what ranges say about conditions. Interface: guard.h.
 #include "codegen/guard.h"
 
+#include <algorithm>
+
 namespace lathe {
 
 bool can_hold(const Guard& guard, const std::vector<poly::Interval>& ranges, Guard& open) {
@@ -23,6 +25,15 @@ bool can_hold(const Guard& guard, const std::vector<poly::Interval>& ranges, Gua
     open.push_back(std::move(kept));
   }
   return !open.empty();
+}
+
+bool same(const Guard& a, const Guard& b) {
+  auto alike = [](const poly::Constraint& x, const poly::Constraint& y) {
+    return x.equality == y.equality && poly::same(x.expression, y.expression);
+  };
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
+    return std::equal(x.begin(), x.end(), y.begin(), y.end(), alike);
+  });
 }
 
 }  // namespace lathe

@@ -12,4 +12,7 @@ using Guard = std::vector<std::vector<poly::Constraint>>;
 /// there; nothing if it always holds.
 bool can_hold(const Guard& guard, const std::vector<poly::Interval>& ranges, Guard& open);
 
+/// Are the two guards written the same way?
+bool same(const Guard& a, const Guard& b);
+
 }  // namespace lathe

@@ -43,10 +43,6 @@ struct LoopTree {
   std::vector<std::vector<LoopNode>> places;  ///< what runs one after the other, outermost
 };
 
-/// Returns the nest with a statement that sets what others only add to, or take the maximum of, to
-/// its neutral element: nothing starts by itself in memory.
-Nest with_starts(const Nest& nest);
-
 /// Scans a nest into loops. Without layouts its tensors are row-major.
 LoopTree scan(const Nest& nest, std::vector<Layout> layouts = {});
 

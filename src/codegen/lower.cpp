@@ -83,7 +83,9 @@ class Lowering {
   Bindings bindings_;
   std::vector<bool> outside_;  // tensors that other places touch
   std::map<size_t, Tile> tiles_;
+  std::map<size_t, Block*> homes_;  // the body that a tile belongs to, by tensor
   std::map<MemoryKey, size_t> loaded_;
+  std::set<size_t> zeros_;  // variables of tiles that are 0 here
 
   /// Is it a loop of the workers, or one iteration that does not keep them from those inside?
   static bool is_shared(const LoopNode& node) {
@@ -98,7 +100,44 @@ class Lowering {
   // ---- walking ----------------------------------------------------------------------------
 
   void walk(const std::vector<LoopNode>& nodes) {
-    for (const LoopNode& node : nodes) walk(node);
+    for (size_t i = 0; i < nodes.size();) {
+      size_t end = i + 1;
+      while (end < nodes.size() && have_same_guard(nodes[i], nodes[end])) ++end;
+      if (end - i > 1) {
+        lower_together({nodes.begin() + static_cast<long>(i), nodes.begin() + static_cast<long>(end)});
+      } else {
+        walk(nodes[i]);
+      }
+      i = end;
+    }
+  }
+
+  /// Are both of them statements that run under one and the same condition?
+  static bool have_same_guard(const LoopNode& a, const LoopNode& b) {
+    if (a.kind != LoopNode::Kind::statement || b.kind != LoopNode::Kind::statement) return false;
+    return !a.guard.empty() && same(a.guard, b.guard);
+  }
+
+  /// Asks for a condition once, and keeps what the statements hand on in variables.
+  void lower_together(std::vector<LoopNode> nodes) {
+    Guard open;
+    if (!can_hold(nodes.front().guard, bindings_.ranges(nodes.front().write.coefficients.size()),
+                  open)) {
+      return;
+    }
+    for (LoopNode& node : nodes) node.guard.clear();
+    auto lower_all = [&] {
+      std::vector<size_t> begun = begin_tiles(nodes);
+      for (const LoopNode& node : nodes) lower_instance(node);
+      for (size_t tensor : begun) end_tile(tensor);
+    };
+    if (open.empty()) {
+      for (const LoopNode& node : nodes) lower_instance(node);
+      return;
+    }
+    Instruction guard{Instruction::Kind::guard};
+    guard.guard = open;
+    in_block(guard, lower_all);
   }
 
   void walk(const LoopNode& node) {
@@ -133,12 +172,14 @@ class Lowering {
     std::erase_if(loaded_,
                   [&](const auto& entry) { return written.contains(std::get<0>(entry.first)); });
     auto kept = loaded_;
+    zeros_.clear();
     Block* outer = std::exchange(block_, &loop.body);
     prefetch(node);
     lower_body(node.body);
     block_ = outer;
     block_->push_back(std::move(loop));
     loaded_ = std::move(kept);
+    zeros_.clear();
   }
 
   void lower_range(const LoopNode& node) {
@@ -158,9 +199,11 @@ class Lowering {
   template <class Write>
   void in_block(Instruction& instruction, Write write) {
     auto before = loaded_;
+    auto zeros = zeros_;
     Block* outer = std::exchange(block_, &instruction.body);
     write();
     block_ = outer;
+    std::erase_if(zeros_, [&](size_t variable) { return !zeros.contains(variable); });
     // What was stored inside is no longer as it was loaded.
     std::erase_if(before, [&](const auto& entry) { return !loaded_.contains(entry.first); });
     loaded_ = std::move(before);
@@ -197,6 +240,7 @@ class Lowering {
         if (slot.load) load_slot(tensor, *tile, constant, slot);
       }
       tiles_.emplace(tensor, std::move(*tile));
+      homes_[tensor] = block_;
       begun.push_back(tensor);
     }
     return begun;
@@ -228,12 +272,25 @@ class Lowering {
   }
 
   void end_tile(size_t tensor) {
-    const Tile& tile = tiles_.at(tensor);
-    for (const auto& [constant, slot] : tile.slots) {
-      if (!slot.store) continue;
-      store(tensor, tile.at(constant), slot.lanes == 1 ? 0 : slot.stride, slot.variable);
-    }
+    Tile& tile = tiles_.at(tensor);
+    for (auto& [constant, slot] : tile.slots) store_slot(tensor, tile, constant, slot);
     tiles_.erase(tensor);
+  }
+
+  void store_slot(size_t tensor, const Tile& tile, long constant, Tile::Slot& slot) {
+    if (!std::exchange(slot.store, false)) return;
+    store(tensor, tile.at(constant), slot.lanes == 1 ? 0 : slot.stride, slot.variable);
+  }
+
+  /// Counts a write to a tile. After the last one in the tile's own body the element is stored: its
+  /// register is free then.
+  void count_write(size_t tensor, const Affine& at) {
+    auto tile = tiles_.find(tensor);
+    if (tile == tiles_.end()) return;
+    Tile::Slot& slot = tile->second.slots.at(at.constant);
+    if (--slot.writes == 0 && homes_.at(tensor) == block_) {
+      store_slot(tensor, tile->second, at.constant, slot);
+    }
   }
 
   // ---- statements -------------------------------------------------------------------------
@@ -259,6 +316,7 @@ class Lowering {
     bool product = s.update == Update::add && s.value.op == Expr::Op::mul &&
                    code_.number != Number::i64 && (step != 0 || !bindings_.in_lanes());
     size_t value = 0;
+    if (product && add_multiple(node, at, step)) return;
     if (product) {
       size_t a = lower_expr(s.value.args[0], node), b = lower_expr(s.value.args[1], node);
       value = emit({Instruction::Kind::fma, 0, {a, b, old_value(s.write.tensor, at, step)}},
@@ -272,9 +330,7 @@ class Lowering {
         value = emit({sum ? Instruction::Kind::sum : Instruction::Kind::maximum, 0, {value}}, 1);
       } else if (alone && s.update == Update::add) {
         // Every lane adds the same number.
-        Instruction count{Instruction::Kind::number};
-        count.number = static_cast<double>(bindings_.lanes());
-        size_t times = emit(std::move(count), 1);
+        size_t times = number(static_cast<double>(bindings_.lanes()));
         value = apply(Expr::Op::mul, {value, times});
       }
       if (s.update != Update::assign) {
@@ -284,6 +340,58 @@ class Lowering {
       }
     }
     write(s.write.tensor, at, step, value);
+    bool zero = s.update == Update::assign && s.value == lathe::number(0);
+    if (auto slot = slot_of(s.write.tensor, at); slot && zero) zeros_.insert(slot->variable);
+  }
+
+  /// Returns the value of an expression that is known while code is written: of constants.
+  std::optional<double> known(const Expr& e, const LoopNode& node) const {
+    if (e.op == Expr::Op::number) return e.number;
+    if (e.op == Expr::Op::mul) {
+      auto a = known(e.args[0], node), b = known(e.args[1], node);
+      return a && b ? std::optional(*a * *b) : std::nullopt;
+    }
+    if (e.op != Expr::Op::read) return std::nullopt;
+    const Tensor& tensor = code_.tensors[statement(node).reads[e.read].tensor];
+    if (tensor.role != Role::constant) return std::nullopt;
+    const Affine& offset = node.reads[e.read];
+    Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
+    if (!at.is_constant() || bindings_.lane_step(offset) != 0) return std::nullopt;
+    return tensor.values[static_cast<size_t>(at.constant)];
+  }
+
+  /// Adds a known multiple of a value to an element of a tile: nothing if it is 0, without a product
+  /// if it is 1 or -1. Returns whether the statement is of that kind.
+  bool add_multiple(const LoopNode& node, const Affine& at, long step) {
+    const Statement& s = statement(node);
+    auto factor = known(s.value.args[0], node);
+    if (!factor) return false;
+    if (*factor == 0) {
+      count_write(s.write.tensor, at);
+      return true;
+    }
+    long lanes = step == 0 ? 1 : bindings_.lanes();
+    size_t value = lower_expr(s.value.args[1], node);
+    size_t old = old_value(s.write.tensor, at, step);
+    bool first = zeros_.contains(old);
+    size_t result = value;
+    if (*factor == 1) {
+      if (!first) result = apply(Expr::Op::add, {old, value});
+    } else if (*factor == -1) {
+      result = first ? apply(Expr::Op::neg, {value}) : apply(Expr::Op::sub, {old, value});
+    } else {
+      size_t times = number(*factor);
+      result = first ? apply(Expr::Op::mul, {value, times})
+                     : emit({Instruction::Kind::fma, 0, {value, times, old}}, lanes);
+    }
+    write(s.write.tensor, at, step, result);
+    return true;
+  }
+
+  size_t number(double value) {
+    Instruction instruction{Instruction::Kind::number};
+    instruction.number = value;
+    return emit(std::move(instruction), 1);
   }
 
   size_t emit(Instruction instruction, long lanes) {
@@ -302,11 +410,7 @@ class Lowering {
   }
 
   size_t lower_expr(const Expr& e, const LoopNode& node) {
-    if (e.op == Expr::Op::number) {
-      Instruction number{Instruction::Kind::number};
-      number.number = e.number;
-      return emit(std::move(number), 1);
-    }
+    if (auto value = known(e, node)) return number(*value);
     if (e.op == Expr::Op::read) {
       const Affine& offset = node.reads[e.read];
       return value_at(statement(node).reads[e.read].tensor, offset);
@@ -381,6 +485,8 @@ class Lowering {
   void write(size_t tensor, const Affine& at, long step, size_t value) {
     if (auto slot = slot_of(tensor, at)) {
       block_->push_back({Instruction::Kind::copy, slot->variable, {value}});
+      zeros_.erase(slot->variable);
+      count_write(tensor, at);
       return;
     }
     store(tensor, at, step, value);

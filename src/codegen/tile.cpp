@@ -56,6 +56,7 @@ std::optional<Tile> tile_of(size_t tensor, const std::vector<Touch>& touches, si
     Tile::Slot& at = tile->slots.try_emplace(touch.offset.constant, slot).first->second;
     if (at.lanes != touch.lanes || at.stride != touch.stride) return std::nullopt;
     at.store = at.store || touch.write;
+    at.writes += touch.write ? 1 : 0;
   }
   if (!tile) return std::nullopt;
   long elements = 0;

@@ -31,6 +31,7 @@ struct Tile {
     size_t variable;
     long lanes, stride;
     bool load, store;
+    long writes = 0;  ///< that are still to come, each place in the code once
   };
   std::map<long, Slot> slots;  ///< by the constant of their offset
   poly::Affine outer;          ///< the offset but for the constant

@@ -77,6 +77,7 @@ class Assembly {
     find_places();
     for (size_t n = 0; n < graph_.nodes.size(); ++n) add_steps(n);
     place_buffers();
+    put_first_steps_first();
     for (ValueId id : graph_.inputs) {
       result_.inputs.push_back({graph_.values[id].name, graph_.values[id].type});
     }
@@ -104,6 +105,7 @@ class Assembly {
   std::vector<Lifetime> buffers_;
   std::map<std::string, long> constants_;  // offsets among the weights, by what they hold
   std::map<std::string, size_t> objects_;
+  std::vector<CompiledStep> once_;  // steps that run when the network is loaded
 
   // ---- units ------------------------------------------------------------------------------
 
@@ -267,7 +269,8 @@ class Assembly {
       }
     }
     for (const Tensor& tensor : code.tensors) {
-      result.push_back(tensor.role == Role::local    ? no_value
+      bool own = tensor.role == Role::local || tensor.role == Role::constant;
+      result.push_back(own                           ? no_value
                        : tensor.role == Role::output ? outputs.at(out++)
                                                      : inputs.at(in++));
     }
@@ -278,27 +281,59 @@ class Assembly {
     const Node& node = graph_.nodes[n];
     const NodeCode& code = made.code;
     std::vector<ValueId> values = values_of(node, unit, code);
-    std::map<size_t, long> prepared;  // locals that hold constants, by tensor
+    std::map<size_t, lathe_place> places;  // of tensors that no run changes
     for (const Preparation& p : code.preparations)
-      prepared[p.to] = prepare_constant(p, code, values);
+      places[p.to] = {LATHE_WEIGHTS, 0, prepare_constant(p, code, values)};
+    for (size_t k = 0; k < code.kernels.size(); ++k) {
+      if (code.once[k]) reserve_prepared(code, k, places);
+    }
     std::map<size_t, size_t> locals;  // buffers
     for (size_t k = 0; k < code.kernels.size(); ++k) {
       CompiledStep step{node.name, made.symbols[k], {}, code.kernels[k].count()};
       size_t now = result_.steps.size();
       for (size_t t : arguments_of(code.kernels[k])) {
-        step.places.push_back(argument(t, code, unit, values, prepared, locals, now));
+        auto found = places.find(t);
+        step.places.push_back(found != places.end()
+                                  ? found->second
+                                  : argument(t, code, unit, values, locals, now));
       }
       result_.scratch_bytes = std::max(result_.scratch_bytes, code.kernels[k].scratch_bytes);
-      result_.steps.push_back(std::move(step));
+      (code.once[k] ? once_ : result_.steps).push_back(std::move(step));
     }
   }
 
-  lathe_place argument(size_t t, const NodeCode& code, const Unit& unit,
-                       const std::vector<ValueId>& values, const std::map<size_t, long>& prepared,
-                       std::map<size_t, size_t>& locals, size_t now) {
-    if (auto found = prepared.find(t); found != prepared.end()) {
-      return {LATHE_WEIGHTS, 0, found->second};
+  /// Gives the local tensors of a kernel that runs once a place of their own.
+  void reserve_prepared(const NodeCode& code, size_t kernel, std::map<size_t, lathe_place>& places) {
+    for (size_t t : arguments_of(code.kernels[kernel])) {
+      if (code.tensors[t].role != Role::local || places.contains(t)) continue;
+      result_.prepared_bytes = (result_.prepared_bytes + 63) / 64 * 64;
+      places[t] = {LATHE_PREPARED, 0, result_.prepared_bytes};
+      result_.prepared_bytes += code.layouts[t].size * size_of(code.tensors[t].element);
     }
+  }
+
+  lathe_place place_of_constant(const Tensor& tensor) {
+    std::string key = fmt::format("{}", name_of(tensor.element));
+    for (double value : tensor.values) key += fmt::format(" {}", value);
+    Array values = Array::of_reals(tensor.element, tensor.shape, tensor.values);
+    auto bytes = values.bytes();
+    return {LATHE_WEIGHTS, 0,
+            add_constant(key, static_cast<long>(bytes.size()), [&](std::byte* to) {
+              std::memcpy(to, bytes.data(), bytes.size());
+            })};
+  }
+
+  void put_first_steps_first() {
+    result_.first_step = once_.size();
+    for (CompiledNode& node : result_.nodes) node.first += once_.size();
+    result_.steps.insert(result_.steps.begin(), std::make_move_iterator(once_.begin()),
+                         std::make_move_iterator(once_.end()));
+  }
+
+  lathe_place argument(size_t t, const NodeCode& code, const Unit& unit,
+                       const std::vector<ValueId>& values, std::map<size_t, size_t>& locals,
+                       size_t now) {
+    if (code.tensors[t].role == Role::constant) return place_of_constant(code.tensors[t]);
     long bytes = size_of(code.tensors[t].element);
     if (values[t] == no_value) {
       auto [at, is_new] = locals.try_emplace(t, buffers_.size());

@@ -51,10 +51,12 @@ struct Compiled {
   Target target;
   std::vector<std::string> objects;
   std::vector<CompiledStep> steps;
+  size_t first_step = 0;  ///< those before it run once, when the network is loaded
   std::vector<CompiledNode> nodes;
   std::vector<CompiledFace> inputs, outputs;
   std::vector<std::byte> weights;
   long arena_bytes = 0, scratch_bytes = 0;
+  long prepared_bytes = 0;  ///< that the first steps make of the weights
   long live_bytes = 0;  ///< the most that is alive at one time
 };
 

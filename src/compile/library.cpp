@@ -60,6 +60,8 @@ Tables tables_of(const Compiled& compiled, const std::string& name) {
   tables.outputs = faces_of(compiled.outputs);
   tables.arena_bytes = compiled.arena_bytes;
   tables.scratch_bytes = compiled.scratch_bytes;
+  tables.prepared_bytes = compiled.prepared_bytes;
+  tables.first_step = static_cast<int64_t>(compiled.first_step);
   return tables;
 }
 

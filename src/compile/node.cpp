@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 
 #include "base/error.h"
+#include "codegen/contract.h"
+#include "nest/starts.h"
 #include "nest/text.h"
 #include "schedules/schedule.h"
 
@@ -61,10 +64,10 @@ Preparation preparation_of(const Nest& nest, size_t s, const std::vector<Layout>
   return p;
 }
 
-/// Returns the nest in which what was prepared is given, like a weight.
-Nest with_prepared(const Nest& nest, const std::vector<Preparation>& preparations) {
+/// Returns the nest in which these tensors are given, like weights.
+Nest with_given(const Nest& nest, const std::set<size_t>& given) {
   std::vector<Tensor> tensors = nest.tensors();
-  for (const Preparation& p : preparations) tensors[p.to].role = Role::weight;
+  for (size_t t : given) tensors[t].role = Role::weight;
   auto meaning = std::make_shared<Meaning>(std::move(tensors), nest.statements(), nest.order);
   return {nest.name, std::move(meaning), nest.order};
 }
@@ -80,6 +83,42 @@ void collect_statements(const std::vector<LoopNode>& nodes, std::vector<size_t>&
   }
 }
 
+/// Returns which places need nothing but weights, constants and what such places write; all that
+/// they write is local.
+std::vector<bool> places_of_weights(const Nest& nest,
+                                    const std::vector<std::vector<size_t>>& places) {
+  std::vector<bool> result(places.size(), true);
+  auto is_made = [&](size_t tensor) {
+    for (size_t p = 0; p < places.size(); ++p) {
+      for (size_t s : places[p]) {
+        if (nest.statements()[s].write.tensor == tensor && !result[p]) return false;
+      }
+    }
+    return nest.tensors()[tensor].role == Role::local;
+  };
+  auto is_known = [&](size_t tensor) {
+    Role role = nest.tensors()[tensor].role;
+    return role == Role::weight || role == Role::constant || is_made(tensor);
+  };
+  auto holds = [&](const std::vector<size_t>& place) {
+    return std::all_of(place.begin(), place.end(), [&](size_t i) {
+      const Statement& s = nest.statements()[i];
+      return is_made(s.write.tensor) &&
+             std::all_of(s.reads.begin(), s.reads.end(),
+                         [&](const Access& read) { return is_known(read.tensor); });
+    });
+  };
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (size_t p = 0; p < places.size(); ++p) {
+      if (!result[p] || holds(places[p])) continue;
+      result[p] = false;
+      changed = true;
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target& target,
@@ -89,20 +128,28 @@ NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target
   Scheduled scheduled = schedule({nest, layouts, target});
   nest = scheduled.nest;
   choose_local_layouts(nest, layouts);  // of what packing added
-  LoopTree tree = scan(nest, layouts);
-  NodeCode result{scheduled.name, print(scheduled.recipe), nest.tensors(), layouts, {}, {}, "", ""};
+  Stored stored = contracted(nest, layouts);
+  LoopTree tree = scan(stored.nest, stored.layouts);
+  NodeCode result{scheduled.name, print(scheduled.recipe), stored.nest.tensors(), stored.layouts,
+                  {},             {},                      {},                    "",
+                  ""};
+  std::vector<std::vector<size_t>> statements;
+  for (const auto& place : tree.places) collect_statements(place, statements.emplace_back());
+  std::vector<bool> of_weights = places_of_weights(tree.nest, statements);
   std::vector<std::vector<LoopNode>> places;
-  for (auto& place : tree.places) {
-    std::vector<size_t> statements;
-    collect_statements(place, statements);
-    if (is_preparation(nest, statements.front())) {
-      result.preparations.push_back(preparation_of(nest, statements.front(), layouts));
-    } else {
-      places.push_back(std::move(place));
+  std::set<size_t> copied;
+  for (size_t i = 0; i < tree.places.size(); ++i) {
+    if (is_preparation(tree.nest, statements[i].front())) {
+      result.preparations.push_back(
+          preparation_of(tree.nest, statements[i].front(), stored.layouts));
+      copied.insert(result.preparations.back().to);
+      continue;
     }
+    result.once.push_back(of_weights[i]);
+    places.push_back(std::move(tree.places[i]));
   }
   tree.places = std::move(places);
-  tree.nest = with_prepared(nest, result.preparations);
+  tree.nest = with_given(tree.nest, copied);
   if (listing == Listing::text) {
     result.nest = print(nest);
     result.loops = print(tree);

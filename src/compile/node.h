@@ -23,6 +23,7 @@ struct NodeCode {
   std::vector<Layout> layouts;
   std::vector<Preparation> preparations;
   std::vector<Code> kernels;  ///< in sequence
+  std::vector<bool> once;     ///< which kernels need weights alone: they run when they are loaded
   std::string nest, loops;    ///< as text, where it was asked for
 };
 

@@ -53,7 +53,9 @@ Runner::Runner(const Compiled& compiled, int threads) : state_(std::make_unique<
                s.faces.data() + s.inputs.size(),
                weights,
                compiled.arena_bytes,
-               compiled.scratch_bytes};
+               compiled.scratch_bytes,
+               compiled.prepared_bytes,
+               static_cast<int64_t>(compiled.first_step)};
   s.model = lathe_model_create(&s.network, threads);
   if (s.model == nullptr) fail("{}", lathe_last_error());
 }

@@ -88,7 +88,7 @@ Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listi
   size_t in = 0, out = 0;
   for (size_t t = 0; t < layouts.size(); ++t) {
     const Tensor& tensor = nest.tensors()[t];
-    if (tensor.role == Role::local) continue;
+    if (tensor.role == Role::local || tensor.role == Role::constant) continue;
     bool output = tensor.role == Role::output;
     layouts[t] = output ? unit.outputs.at(out++) : unit.inputs.at(in++);
     if (layouts[t].axes.size() != tensor.shape.size()) {

@@ -102,7 +102,8 @@ std::string reassociated(const Nest& before, const Nest& after) {
   return sums.empty() ? "" : fmt::format("the sum in {} is re-associated", fmt::join(sums, ", "));
 }
 
-Verdict judge(const Nest& before, const Nest& after) {
+Verdict judge(const Nest& before, const Applied& applied, const Limits&) {
+  const Nest& after = applied.nest;
   Judgement judgement = judge_order(after);
   if (judgement.violation) {
     return {Verdict::Kind::refused, explain(*judgement.violation, after),

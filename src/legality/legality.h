@@ -1,7 +1,9 @@
 // Judges: each file X.cpp of this folder decides whether what a step made may be accepted. Program
-// steps are judged by their dependences, neural steps by capacity; a recipe is judged step by step.
+// steps are judged by their dependences, algebraic ones by how much they round, neural ones by
+// capacity; a recipe is judged step by step.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,11 +12,17 @@
 
 namespace lathe {
 
+/// What a user allows.
+struct Limits {
+  /// The error of an algebraic step, as a multiple of the outputs' root mean square; 0 forbids all.
+  double error = std::numeric_limits<double>::infinity();
+};
+
 struct Judge {
   std::string name;
   Transform::Kind judges;  ///< the kind of step it judges
   std::string summary;     ///< one line
-  Verdict (*judge)(const Nest& before, const Nest& after);
+  Verdict (*judge)(const Nest& before, const Applied& after, const Limits& limits);
 };
 
 namespace legality {
@@ -30,13 +38,14 @@ struct Judged {
 };
 
 /// Applies one step and judges it.
-Judged try_step(const Nest& nest, const Step& step);
+Judged try_step(const Nest& nest, const Step& step, const Limits& limits = {});
 
 /// Applies and judges the steps of a recipe one after the other; ends with the first refusal.
-std::vector<Judged> try_recipe(const Nest& nest, const Recipe& recipe);
+std::vector<Judged> try_recipe(const Nest& nest, const Recipe& recipe,
+                               const Limits& limits = {});
 
 /// Applies a recipe whose steps are all accepted; throws a UserError, with the reason, if one is
 /// refused. The same recipe gives the same nest, byte for byte.
-Nest replay(const Nest& nest, const Recipe& recipe);
+Nest replay(const Nest& nest, const Recipe& recipe, const Limits& limits = {});
 
 }  // namespace lathe

@@ -106,7 +106,10 @@ std::string canonical(const Nest& nest) {
   }
   for (size_t t = 0; t < nest.tensors().size(); ++t) {
     const Tensor& tensor = nest.tensors()[t];
-    if (!copied[t]) out += fmt::format("{}[{}]\n", tensor.name, fmt::join(tensor.shape, ","));
+    if (copied[t]) continue;
+    out += fmt::format("{}[{}]", tensor.name, fmt::join(tensor.shape, ","));
+    if (tensor.role == Role::constant) out += fmt::format(" = {}", fmt::join(tensor.values, ","));
+    out += "\n";
   }
   for (auto& [what, family] : families) {
     out += what + "\n";

@@ -313,6 +313,7 @@ Buffers<T> make_buffers(const Nest& nest) {
     for (size_t i = 0; tensor.padding != 0 && i < data.size(); ++i) {
       if (is_padding(tensor, static_cast<long>(i))) data[i] = from_double<T>(tensor.padding);
     }
+    for (size_t i = 0; i < tensor.values.size(); ++i) data[i] = from_double<T>(tensor.values[i]);
     buffers.push_back(std::move(data));
   }
   return buffers;

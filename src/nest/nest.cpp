@@ -37,6 +37,19 @@ void verify_access(const Statement& s, const Access& access, const std::vector<T
   }
 }
 
+/// Has a constant as many values as elements, and none of them is padding?
+void verify_values(const Tensor& tensor) {
+  size_t elements = 1;
+  for (long extent : tensor.shape) elements *= static_cast<size_t>(extent);
+  if (tensor.values.size() != elements) {
+    fail("constant '{}' has {} elements, but {} values", tensor.name, elements,
+         tensor.values.size());
+  }
+  if (std::any_of(tensor.pad.begin(), tensor.pad.end(), [](Pad p) { return p != Pad{}; })) {
+    fail("constant '{}' has padding; list its values instead", tensor.name);
+  }
+}
+
 /// What decides whether two statements are inside the same loop.
 bool same_loop(const Loop& a, const Loop& b) {
   return a.name == b.name && a.extent == b.extent && a.mark == b.mark &&
@@ -121,6 +134,7 @@ void verify(const std::vector<Tensor>& tensors, const std::vector<Statement>& st
     if (std::any_of(tensor.shape.begin(), tensor.shape.end(), [](long n) { return n < 1; })) {
       fail("tensor '{}': every dimension needs at least one element", tensor.name);
     }
+    if (tensor.role == Role::constant) verify_values(tensor);
   }
   if (statements.empty()) fail("a nest needs at least one statement");
   names.clear();
@@ -129,9 +143,10 @@ void verify(const std::vector<Tensor>& tensors, const std::vector<Statement>& st
     verify_access(s, s.write, tensors);
     for (const Access& access : s.reads) verify_access(s, access, tensors);
     Role written = tensors[s.write.tensor].role;
-    if (written == Role::input || written == Role::weight) {
-      fail("statement '{}' writes '{}', which is an input of the nest; declare it output or local",
-           s.name, tensors[s.write.tensor].name);
+    if (written != Role::output && written != Role::local) {
+      fail("statement '{}' writes '{}', which is {} of the nest; declare it output or local",
+           s.name, tensors[s.write.tensor].name,
+           written == Role::constant ? "a constant" : "an input");
     }
   }
 }

@@ -24,7 +24,8 @@
 
 namespace lathe {
 
-enum class Role { input, weight, output, local };
+/// A constant is part of the nest: its values are known, whatever the weights are.
+enum class Role { input, weight, output, local, constant };
 
 /// A tensor as it is stored: padding is part of the shape, and holds "padding".
 struct Tensor {
@@ -34,6 +35,7 @@ struct Tensor {
   std::vector<long> shape;
   std::vector<Pad> pad;  ///< of each dimension
   double padding = 0;    ///< the value of those elements
+  std::vector<double> values = {};  ///< of a constant, row-major
 };
 
 /// Which element of which tensor an instance touches.

@@ -88,6 +88,18 @@ class NestParser {
     return pads;
   }
 
+  std::vector<double> parse_values() {
+    std::vector<double> values;
+    lexer_.expect("=");
+    lexer_.expect("[");
+    while (!lexer_.sees("]")) {
+      values.push_back(lexer_.expect_number("a value of the constant"));
+      if (!lexer_.accept(",")) break;
+    }
+    lexer_.expect("]");
+    return values;
+  }
+
   long parse_padding() {
     long n = lexer_.expect_integer("a number of padding elements");
     if (n > max_extent) lexer_.fail_here("that is too large");
@@ -102,7 +114,8 @@ class NestParser {
     t.role = parse_word<Role>({{"input", Role::input},
                                {"weight", Role::weight},
                                {"output", Role::output},
-                               {"local", Role::local}},
+                               {"local", Role::local},
+                               {"constant", Role::constant}},
                               "a role");
     std::map<std::string, Element> elements;
     for (Element element : all_elements()) {
@@ -116,6 +129,7 @@ class NestParser {
       if (t.pad.size() != t.shape.size()) lexer_.fail_here("pad needs one number per dimension");
       if (lexer_.accept("with")) t.padding = lexer_.expect_number("the padding's value");
     }
+    if (t.role == Role::constant) t.values = parse_values();
     return t;
   }
 

@@ -19,6 +19,8 @@ const char* role_name(Role role) {
       return "output";
     case Role::local:
       return "local";
+    case Role::constant:
+      return "constant";
   }
   return "";
 }
@@ -34,6 +36,7 @@ std::string print_tensor(const Tensor& t) {
   }
   if (padded) out += fmt::format(" pad [{}]", fmt::join(pads, ", "));
   if (padded && t.padding != 0) out += fmt::format(" with {}", t.padding);
+  if (t.role == Role::constant) out += fmt::format(" = [{}]", fmt::join(t.values, ", "));
   return out;
 }
 

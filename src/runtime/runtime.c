@@ -22,6 +22,7 @@ struct lathe_model {
   int ready;            /* a run has set all addresses */
   sem_t turn;           /* 1 while nobody runs; glibc enters the kernel only to wait */
   char* arena;          /* null if empty */
+  char* prepared;       /* null if empty */
   void** tensors;       /* the address of every place */
   struct patch* inputs; /* of places in inputs, then those in outputs */
   int32_t input_patches, output_patches;
@@ -98,7 +99,8 @@ static int check_target(const char* target) {
 /* Whether all steps and places are within what the network has. */
 static int check_network(const struct lathe_network* network) {
   if (network->arena_bytes < 0 || network->scratch_bytes < 0 || network->steps < 0 ||
-      network->steps > LATHE_MOST_TASKS || network->places < 0)
+      network->steps > LATHE_MOST_TASKS || network->places < 0 || network->prepared_bytes < 0 ||
+      network->first_step < 0 || network->first_step > network->steps)
     return lathe_fail("damaged network: sizes out of range");
   for (int32_t i = 0; i < network->steps; ++i) {
     const struct lathe_step* step = &network->step[i];
@@ -111,9 +113,10 @@ static int check_network(const struct lathe_network* network) {
     int32_t among = place->where == LATHE_INPUT    ? network->inputs
                     : place->where == LATHE_OUTPUT ? network->outputs
                                                    : INT32_MAX;
-    if (place->where < LATHE_ARENA || place->where > LATHE_OUTPUT || place->offset < 0 ||
+    if (place->where < LATHE_ARENA || place->where > LATHE_PREPARED || place->offset < 0 ||
         place->index < 0 || place->index >= among ||
         (place->where == LATHE_ARENA && place->offset > network->arena_bytes) ||
+        (place->where == LATHE_PREPARED && place->offset > network->prepared_bytes) ||
         (place->where == LATHE_WEIGHTS && !network->weights))
       return lathe_fail("damaged network: place %d", i);
   }
@@ -130,6 +133,16 @@ static int processors(void) {
   return count > 0 ? count : 1;
 }
 
+/* Allocates memory that begins with zeros; none if no bytes are wanted. */
+static int reserve(char** memory, int64_t bytes, const char* what) {
+  if (bytes == 0) return 0;
+  size_t size = ((size_t)bytes + 63) / 64 * 64;
+  *memory = aligned_alloc(64, size);
+  if (!*memory) return lathe_fail("no memory for %s of %lld bytes", what, (long long)bytes);
+  memset(*memory, 0, size);
+  return 0;
+}
+
 static int allocate(struct lathe_model* model) {
   const struct lathe_network* network = model->network;
   size_t places = (size_t)network->places, steps = (size_t)network->steps;
@@ -139,13 +152,8 @@ static int allocate(struct lathe_model* model) {
   model->tasks = calloc(steps + 1, sizeof *model->tasks);
   if (!model->tensors || !model->inputs || !model->outputs || !model->tasks)
     return lathe_fail("no memory for %d steps", network->steps);
-  if (network->arena_bytes == 0) return 0;
-  size_t arena = ((size_t)network->arena_bytes + 63) / 64 * 64;
-  model->arena = aligned_alloc(64, arena);
-  if (!model->arena)
-    return lathe_fail("no memory for an arena of %lld bytes", (long long)network->arena_bytes);
-  memset(model->arena, 0, arena);
-  return 0;
+  return reserve(&model->arena, network->arena_bytes, "an arena") ||
+         reserve(&model->prepared, network->prepared_bytes, "prepared weights");
 }
 
 /* Sets the addresses that stay, notes the others, and deals out the iterations of each step. */
@@ -160,6 +168,8 @@ static void resolve(struct lathe_model* model) {
       model->outputs[model->output_patches++] = patch;
     else if (place->where == LATHE_WEIGHTS)
       model->tensors[i] = (char*)network->weights + place->offset;
+    else if (place->where == LATHE_PREPARED)
+      model->tensors[i] = model->prepared ? model->prepared + place->offset : NULL;
     else
       model->tensors[i] = model->arena ? model->arena + place->offset : NULL;
   }
@@ -169,6 +179,12 @@ static void resolve(struct lathe_model* model) {
     model->tasks[i].tensors = model->tensors + step->first;
     lathe_task_split(&model->tasks[i], step->count, model->threads);
   }
+}
+
+static void run_steps(struct lathe_model* model, int32_t first, int32_t end) {
+  lathe_pool_begin(model->pool);
+  for (int32_t i = first; i < end; ++i) lathe_pool_do(model->pool, i);
+  lathe_pool_end(model->pool);
 }
 
 struct lathe_model* lathe_model_create(const struct lathe_network* network, int threads) {
@@ -201,7 +217,10 @@ struct lathe_model* lathe_model_create(const struct lathe_network* network, int 
     model->pool =
         lathe_pool_create(threads, available, model->tasks, network->steps, network->scratch_bytes);
   }
-  if (model->pool) return model;
+  if (model->pool) {
+    run_steps(model, 0, (int32_t)network->first_step);
+    return model;
+  }
   lathe_model_destroy(model);
   return NULL;
 }
@@ -211,6 +230,7 @@ void lathe_model_destroy(struct lathe_model* model) {
   if (model->pool) lathe_pool_destroy(model->pool);
   sem_destroy(&model->turn);
   free(model->arena);
+  free(model->prepared);
   free(model->tensors);
   free(model->inputs);
   free(model->outputs);
@@ -249,9 +269,7 @@ int lathe_model_run(struct lathe_model* model, const void* const* inputs, void* 
     *patch->slot = (char*)outputs[patch->index] + patch->offset;
   }
   model->ready = 1;
-  lathe_pool_begin(model->pool);
-  for (int32_t i = 0; i < network->steps; ++i) lathe_pool_do(model->pool, i);
-  lathe_pool_end(model->pool);
+  run_steps(model, (int32_t)network->first_step, network->steps);
   sem_post(&model->turn);
   return 0;
 }
@@ -262,11 +280,7 @@ int lathe_model_run_step(struct lathe_model* model, int32_t step) {
     return lathe_fail("step %d: the network has %d", step, model->network->steps);
   take_turn(model);
   int able = model->ready || model->input_patches + model->output_patches == 0;
-  if (able) {
-    lathe_pool_begin(model->pool);
-    lathe_pool_do(model->pool, step);
-    lathe_pool_end(model->pool);
-  }
+  if (able) run_steps(model, step, step + 1);
   sem_post(&model->turn);
   return able ? 0 : lathe_fail("step %d: no run has set the inputs and outputs yet", step);
 }

@@ -11,14 +11,20 @@ extern "C" {
 #endif
 
 /* Grows with every change of the structures below. */
-#define LATHE_RUNTIME_VERSION 1
+#define LATHE_RUNTIME_VERSION 2
 
 /* A compiled nest: runs the iterations from..to-1 of its outermost parallel loop on these tensors.
    "scratch" is memory of this worker alone, null if the network needs none. */
 typedef void (*lathe_kernel)(void* const* tensors, void* scratch, int64_t from, int64_t to);
 
 /* Where a tensor of a step begins: so many bytes into one of these. */
-enum lathe_where { LATHE_ARENA, LATHE_WEIGHTS, LATHE_INPUT, LATHE_OUTPUT };
+enum lathe_where {
+  LATHE_ARENA,
+  LATHE_WEIGHTS,
+  LATHE_INPUT,
+  LATHE_OUTPUT,
+  LATHE_PREPARED /* what the first steps make of the weights */
+};
 struct lathe_place {
   int32_t where; /* enum lathe_where */
   int32_t index; /* of the input or output */
@@ -54,6 +60,8 @@ struct lathe_network {
   const void* weights; /* aligned to 64 bytes */
   int64_t arena_bytes;
   int64_t scratch_bytes; /* of one worker */
+  int64_t prepared_bytes;
+  int64_t first_step; /* those before it run once, when a model is made */
 };
 
 struct lathe_model;

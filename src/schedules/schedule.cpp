@@ -25,7 +25,7 @@ std::optional<Scheduled> scheduled_by(const Schedule& candidate, const Situation
 }  // namespace
 
 Scheduled schedule(const Situation& situation) {
-  for (auto scope : {Schedule::For::kind, Schedule::For::any}) {
+  for (auto scope : {Schedule::For::fewer, Schedule::For::kind, Schedule::For::any}) {
     for (const Schedule& candidate : schedules::all()) {
       if (candidate.scope != scope) continue;
       if (auto found = scheduled_by(candidate, situation)) return *found;

@@ -17,7 +17,7 @@
 
 namespace lathe {
 
-/// What a template sees. The nest sets what it adds to (with_starts() of codegen/loops.h).
+/// What a template sees. The nest sets what it adds to (with_starts() of nest/starts.h).
 struct Situation {
   const Nest& nest;
   const std::vector<Layout>& layouts;  ///< of each tensor
@@ -32,8 +32,8 @@ struct Written {
 };
 
 struct Schedule {
-  /// For nests of one kind, or for any: these are tried last.
-  enum class For { kind, any };
+  /// For nests that fewer products do, of one kind, or for any: tried in this order.
+  enum class For { fewer, kind, any };
   std::string name;
   std::string summary;  ///< one line
   For scope;

@@ -18,17 +18,22 @@ struct Reader {
   size_t statement, read, depth;  // the tile lives inside "depth" loops
 };
 
+/// Checks that a tensor is complete before the outermost loop of a reader begins.
+void require_written_before(const Nest& nest, size_t tensor, size_t reader) {
+  for (size_t s = 0; s < nest.statements().size(); ++s) {
+    if (nest.statements()[s].write.tensor != tensor) continue;
+    if (nest.order[s].at[0] < nest.order[reader].at[0]) continue;
+    fail("'{}' writes {} while it is read; only what is there beforehand can be packed",
+         nest.statements()[s].name, nest.tensors()[tensor].name);
+  }
+}
+
 Reader find_reader(const Nest& nest, const Arguments& args) {
   auto tensor = find_tensor(nest, args.name(0));
   if (!tensor) {
     std::string known;
     for (const Tensor& t : nest.tensors()) known += " " + t.name;
     fail("no tensor '{}'; tensors here:{}", args.name(0), known);
-  }
-  for (const Statement& s : nest.statements()) {
-    if (s.write.tensor != *tensor) continue;
-    fail("'{}' writes {} in this nest; only what is there beforehand can be packed", s.name,
-         args.name(0));
   }
   std::vector<LoopRef> refs;
   if (args.has(1)) refs = resolve(nest, args.name(1));
@@ -38,7 +43,9 @@ Reader find_reader(const Nest& nest, const Arguments& args) {
     if (args.has(1) && ref == refs.end()) continue;
     const auto& reads = nest.statements()[s].reads;
     for (size_t r = 0; r < reads.size(); ++r) {
-      if (reads[r].tensor == *tensor) return {s, r, args.has(1) ? ref->depth + 1 : 0};
+      if (reads[r].tensor != *tensor) continue;
+      require_written_before(nest, *tensor, s);
+      return {s, r, args.has(1) ? ref->depth + 1 : 0};
     }
   }
   fail("no statement {}reads {}", args.has(1) ? "inside loop '" + args.name(1) + "' " : "",

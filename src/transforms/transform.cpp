@@ -127,6 +127,18 @@ void check_arguments(const Transform& t, const Step& step) {
 
 }  // namespace
 
+const char* name_of(Transform::Kind kind) {
+  switch (kind) {
+    case Transform::Kind::program:
+      return "program";
+    case Transform::Kind::algebraic:
+      return "algebraic";
+    case Transform::Kind::neural:
+      return "neural";
+  }
+  return "";
+}
+
 const Transform& find_transform(const std::string& name) {
   const auto& all = transforms::all();
   auto found =

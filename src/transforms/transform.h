@@ -3,6 +3,7 @@
 // line, the documentation and the search all read that record.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -50,12 +51,16 @@ class Arguments {
 struct Applied {
   Nest nest;
   std::string note;  ///< what a reader wants to know beyond the step itself; may be empty
+  /// Of an algebraic step: the largest error to expect, as a multiple of the outputs' root mean
+  /// square.
+  std::optional<double> error = std::nullopt;
 };
 
 struct Transform {
   enum class Kind {
-    program,  ///< changes the order only: legal if dependences are respected
-    neural,   ///< changes what is computed: legal if capacity is preserved
+    program,    ///< changes the order only: legal if dependences are respected
+    algebraic,  ///< changes the arithmetic, not the values: legal if it rounds little enough
+    neural,     ///< changes what is computed: legal if capacity is preserved
   };
   std::string name;
   Kind kind;
@@ -64,6 +69,9 @@ struct Transform {
   Applied (*apply)(const Nest& nest, const Arguments& args);
   std::vector<Step> (*candidates)(const Nest& nest);
 };
+
+/// Names a kind of step: "program", "algebraic" or "neural".
+const char* name_of(Transform::Kind kind);
 
 namespace transforms {
 /// Returns every transformation, sorted by name.

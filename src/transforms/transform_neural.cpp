@@ -72,7 +72,11 @@ NeuralTarget take_target(const Nest& nest) {
   if (!found) {
     fail("no statement accumulates in a loop that is not unrolled; neural steps act on such a one");
   }
-  size_t s = *found;
+  return take_statement(nest, *found);
+}
+
+NeuralTarget take_statement(const Nest& nest, size_t s) {
+  if (nest.order[s].loops.empty()) fail("statement '{}' has no loops", nest.statements()[s].name);
   auto [order, violation] = isolated(nest, s);
   if (violation) {
     fail("statement '{}' cannot leave the loops that it shares: {}", nest.statements()[s].name,

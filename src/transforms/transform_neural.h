@@ -31,7 +31,10 @@ std::optional<size_t> find_target(const Nest& nest);
 /// Takes that statement out of the loops that it shares with others.
 NeuralTarget take_target(const Nest& nest);
 
-/// Does the same if there is such a statement and nothing forbids it.
+/// Takes a given statement out of the loops that it shares with others.
+NeuralTarget take_statement(const Nest& nest, size_t statement);
+
+/// Takes the one of find_target() if there is such a statement and nothing forbids it.
 std::optional<NeuralTarget> try_take_target(const Nest& nest);
 
 /// Checks that neural steps may act on a loop: the batch is no part of the network.

@@ -3,6 +3,7 @@
 // and write nothing else.
 #include <gtest/gtest.h>
 
+#include "nest/starts.h"
 #include "support/compiled.h"
 #include "support/random_recipe.h"
 

@@ -5,6 +5,7 @@
 
 #include "compile/padding.h"
 #include "legality/legality.h"
+#include "nest/starts.h"
 #include "nest/text.h"
 #include "ops/op.h"
 #include "schedules/schedule.h"

@@ -3,6 +3,7 @@
 
 #include "codegen/loops.h"
 #include "legality/legality.h"
+#include "nest/starts.h"
 #include "nest/text.h"
 #include "support/random_nest.h"
 

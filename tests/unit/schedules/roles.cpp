@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/loops.h"
+#include "nest/starts.h"
 #include "ops/op.h"
 #include "schedules/schedule_roles.h"
 

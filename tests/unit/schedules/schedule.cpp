@@ -1,4 +1,5 @@
 // The choice of a template: the first whose recipe applies and keeps all dependences.
+#include "nest/starts.h"
 #include "schedules/schedule.h"
 
 #include <gtest/gtest.h>

@@ -1,14 +1,22 @@
-// starts.cpp: what accumulates begins at its neutral element. Interface: with_starts() of loops.h.
+// starts.cpp: what accumulates begins at its neutral element. Interface: starts.h.
+#include "nest/starts.h"
+
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
+#include <utility>
 
-#include "codegen/loops.h"
 #include "poly/relation.h"
 
 namespace lathe {
 namespace {
 
-long element_count(const Tensor& tensor) { return row_major_layout(tensor.shape).size; }
+long element_count(const Tensor& tensor) {
+  long n = 1;
+  for (long extent : tensor.shape) n *= extent;
+  return n;
+}
 
 double neutral_of(Update update, Element element) {
   if (update != Update::maximum) return 0;

@@ -1,0 +1,12 @@
+// What accumulates has to begin somewhere: in the text it does so by itself, in memory it does not.
+#pragma once
+
+#include "nest/nest.h"
+
+namespace lathe {
+
+/// Returns the nest with a statement that sets what others only add to, or take the maximum of, to
+/// its neutral element: nothing starts by itself in memory.
+Nest with_starts(const Nest& nest);
+
+}  // namespace lathe

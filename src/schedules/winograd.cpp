@@ -1,0 +1,348 @@
+// winograd.cpp: windows that slide by 1, with the products of winograd(m).
+//
+//   for t.o, g:                                 blocks of tiles, groups: parallel
+//     for t.i, ci.o:   T = B I;  V = T B        vectors of ci, all else unrolled
+//     for co.o:
+//       for u, v, t.i.o:                        tiles in registers
+//         for ci.o:  P[u, v, t, co] += U[co, ci, u, v] * V[u, v, t, ci]
+//       for t.i, co.i.o:  Q = A P;  Y = Q A;  O += Y, and what follows
+//
+// A block has as many tiles as fit the second cache with all their channels; U is packed in the
+// order in which it is read, so that it streams. Where one block has all tiles, workers share the
+// channels instead, and the input is transformed before.
+#include <algorithm>
+
+#include "schedules/schedule_roles.h"
+
+namespace lathe::schedules {
+namespace {
+
+/// What is known of the convolution.
+struct Shape {
+  std::string statement;
+  long groups = 1, filters = 1, channels = 1;  // filters and channels of a group
+  long rows = 1, columns = 1;                  // of the output
+  bool batched = false;
+};
+
+long extent_of(const Order& order, const std::string& loop) {
+  auto at = find_loop(order, loop);
+  return at ? order.loops[*at].extent : 1;
+}
+
+/// Returns the convolution that a nest is: its loops must have the usual names.
+std::optional<Shape> shape_of(const Situation& s) {
+  size_t main = main_statement(s.nest);
+  const Statement& statement = s.nest.statements()[main];
+  const Order& order = s.nest.order[main];
+  if (statement.update != Update::add || statement.reads.size() != 2) return std::nullopt;
+  for (const char* loop : {"co", "ci", "oh", "ow", "kh", "kw"}) {
+    if (!find_loop(order, loop)) return std::nullopt;
+  }
+  Roles roles = roles_of(s, main);
+  size_t data = s.nest.tensors()[statement.reads[0].tensor].role == Role::weight ? 1 : 0;
+  if (s.nest.tensors()[statement.reads[1 - data].tensor].role != Role::weight) return std::nullopt;
+  if (roles.find("ci")->reads[data].step != 1) return std::nullopt;
+  return Shape{statement.name,
+               extent_of(order, "g"),
+               extent_of(order, "co"),
+               extent_of(order, "ci"),
+               extent_of(order, "oh"),
+               extent_of(order, "ow"),
+               find_loop(order, std::string(batch_loop)).has_value()};
+}
+
+long tiles_of(const Shape& shape, long m) {
+  return ((shape.rows + m - 1) / m) * ((shape.columns + m - 1) / m);
+}
+
+/// Returns the cycles that the products, and both transforms, take on vectors of so many lanes.
+double cycles(const Shape& shape, long m, double lanes) {
+  auto n = static_cast<double>((m + 2) * (m + 2)), tiles = static_cast<double>(tiles_of(shape, m));
+  auto filters = static_cast<double>(shape.filters), channels = static_cast<double>(shape.channels);
+  // Sums of few terms in two dimensions, and the loads and stores around them.
+  double input = n * static_cast<double>(m + 1) + 2.5 * n;
+  double output = n * static_cast<double>(m) + 2.0 * n;
+  return static_cast<double>(shape.groups) * tiles / (2 * lanes) *
+         (n * filters * channels / 0.85 + channels * input + filters * output);
+}
+
+double direct_cycles(const Shape& shape, double lanes) {
+  return static_cast<double>(shape.groups * shape.rows * shape.columns * 9 * shape.filters *
+                             shape.channels) /
+         (2 * lanes * 0.88);
+}
+
+/// Returns the outputs of a tile's row; 0 if all products, one by one, are quicker.
+long choose_outputs(const Situation& s, const Shape& shape) {
+  auto lanes = static_cast<double>(s.target.lanes(4));
+  long best = 0;
+  double least = direct_cycles(shape, lanes);
+  for (long m : {4L, 2L}) {
+    if (shape.rows <= m || shape.columns <= m) continue;
+    double time = cycles(shape, m, lanes);
+    if (time >= least) continue;
+    least = time;
+    best = m;
+  }
+  return best;
+}
+
+/// Writes the recipe.
+class Writing {
+ public:
+  Writing(const Situation& s, Shape shape, long outputs)
+      : s_(s), shape_(std::move(shape)), m_(outputs), lanes_(s.target.lanes(4)), writer_(s.nest) {}
+
+  std::optional<Written> run() {
+    apply_winograd();
+    if (!split_tiles()) return std::nullopt;
+    split_channels();
+    order_all();
+    merge_all();
+    mark_all();
+    writer_.step("pack", {U_});
+    std::string packed = writer_.nest().tensors().back().name;
+    if (prefetch_ > 0) writer_.step("prefetch", {packed, in(products_, sum_), prefetch_});
+    return writer_.written();
+  }
+
+ private:
+  const Situation& s_;
+  Shape shape_;
+  long m_, lanes_;
+  RecipeWriter writer_;
+  std::string U_, products_;
+  // The statements by what they belong to.
+  std::vector<std::string> weights_, input_, product_, output_;
+  bool by_columns_ = false;  // workers share channels, not tiles
+  long prefetch_ = 0;
+  // Loops; "" where there is none.
+  std::string tile_blocks_, tile_, tiles_outer_, tiles_inner_, columns_, column_;
+  std::string channels_, channel_, sum_, sum_inner_;
+
+  static std::string in(const std::string& statement, const std::string& loop) {
+    return statement + ":" + loop;
+  }
+
+  const Order& order_of(const std::string& statement) const {
+    const auto& all = writer_.nest().statements();
+    size_t i = 0;
+    while (all[i].name != statement) ++i;
+    return writer_.nest().order[i];
+  }
+
+  bool has(const std::string& statement, const std::string& loop) const {
+    return find_loop(order_of(statement), loop).has_value();
+  }
+
+  void apply_winograd() {
+    size_t before = s_.nest.statements().size();
+    writer_.step("winograd", {m_, shape_.statement});
+    const auto& made = writer_.nest().statements();
+    std::vector<size_t> written;  // by the statements that were made, in order
+    for (size_t i = before; i < made.size(); ++i) written.push_back(made[i].write.tensor);
+    products_ = made[before + 3].name;
+    U_ = writer_.nest().tensors()[written[0]].name;
+    writer_.step("start", {});
+    for (const Statement& s : writer_.nest().statements()) {
+      size_t t = s.write.tensor;
+      auto& group = t == written[0]                      ? weights_
+                    : t == written[1] || t == written[2] ? input_
+                    : t == written[3]                    ? product_
+                                                         : output_;
+      group.push_back(s.name);
+    }
+  }
+
+  /// Cuts the output into tiles everywhere, and these into blocks; false if a statement has other
+  /// loops.
+  bool split_tiles() {
+    writer_.split("oh", m_);
+    writer_.split("ow", m_);
+    for (const std::string& statement : output_) {
+      for (const char* loop : {"co", "oh.o", "ow.o"}) {
+        if (!has(statement, loop)) return false;
+      }
+      if (shape_.groups > 1 && !has(statement, "g")) {
+        writer_.step("split", {in(statement, "co"), shape_.filters});
+        writer_.step("rename", {in(statement, "co.o"), std::string("g")});
+        writer_.step("rename", {in(statement, "co.i"), std::string("co")});
+      }
+      put(statement, {"oh.o", "ow.o", "oh.i", "ow.i"});
+    }
+    writer_.step("fuse", {std::string("oh.o"), std::string("ow.o"), std::string("t")});
+    long tiles = tiles_of(shape_, m_), block = block_of(tiles);
+    by_columns_ = block >= tiles && shape_.groups < 4;
+    std::tie(tile_blocks_, tile_) = writer_.split("t", block);
+    long in_registers = tile_positions(std::min(block, tiles));
+    tiles_inner_ = tile_;
+    for (const std::string& statement : product_) {
+      std::tie(tiles_outer_, tiles_inner_) = writer_.split(in(statement, tile_), in_registers);
+    }
+    tiles_outer_ = without_statement(tiles_outer_);
+    tiles_inner_ = without_statement(tiles_inner_);
+    return true;
+  }
+
+  static std::string without_statement(const std::string& name) {
+    size_t colon = name.find(':');
+    return colon == std::string::npos ? name : name.substr(colon + 1);
+  }
+
+  /// Returns how many tiles stay in the second cache, all channels of a group transformed.
+  long block_of(long tiles) const {
+    long n = (m_ + 2) * (m_ + 2);
+    long most = std::clamp(s_.target.l2_bytes / 2 / (4 * n * shape_.channels), 4L, 32L);
+    long blocks = (tiles + most - 1) / most;
+    return (tiles + blocks - 1) / blocks;
+  }
+
+  long block_of_filters() const {
+    long most = 4 * lanes_;
+    for (long block = most; block > lanes_; block -= lanes_) {
+      if (shape_.filters % block == 0) return block;
+    }
+    return lanes_;
+  }
+
+  long tile_positions(long tiles) const {
+    long vectors = (block_of_filters() + lanes_ - 1) / lanes_;
+    auto choice = choose_positions(s_.target, tiles, vectors);
+    return choice ? choice->positions : 1;
+  }
+
+  void split_channels() {
+    std::tie(columns_, column_) = writer_.split("co", block_of_filters());
+    for (const std::string& statement : output_) writer_.split(in(statement, column_), lanes_);
+    for (const std::string& statement : input_) writer_.split(in(statement, "ci"), lanes_);
+    long together = s_.target.lane_products ? lanes_ : 4;
+    auto [sum, inner] = writer_.split(in(products_, "ci"), together);
+    sum_ = without_statement(sum);
+    sum_inner_ = without_statement(inner);
+  }
+
+  /// Puts the loops of one statement into this order; it need not have all of them.
+  void put(const std::string& statement, const std::vector<std::string>& loops) {
+    std::vector<Arg> args;
+    for (const std::string& loop : loops) {
+      if (!loop.empty() && has(statement, loop)) args.emplace_back(in(statement, loop));
+    }
+    if (args.size() > 1) writer_.step("reorder", std::move(args));
+  }
+
+  void order_all() {
+    std::string n(batch_loop);
+    for (const std::string& s : weights_) {
+      put(s, {"g", columns_, column_, "ci", "u", "v", "kh", "kw"});
+      // Loops of its own: it does not run with the rest.
+      for (const std::string& loop : {std::string("g"), columns_}) {
+        if (has(s, loop)) writer_.step("rename", {in(s, loop), loop + ".w"});
+      }
+    }
+    for (const std::string& s : input_) {
+      bool rows = has(s, "ih");
+      std::vector<std::string> order{n, tile_blocks_, "g", tile_, "ci.o"};
+      if (by_columns_) order = {n, "g", "ci.o", tile_};
+      // A column of the tile becomes a column of T; a row of T becomes a row of V.
+      std::vector<std::string> inside{"iw", "u", "ih"};
+      if (!rows) inside = {"u", "v", "iw"};
+      order.insert(order.end(), inside.begin(), inside.end());
+      order.push_back(has(s, "ci.i") ? "ci.i" : "ci");
+      put(s, order);
+    }
+    for (const std::string& s : product_) {
+      put(s, {n, tile_blocks_, "g", columns_, "u", "v", tiles_outer_, sum_, sum_inner_,
+              tiles_inner_, column_});
+    }
+    for (const std::string& s : output_) {
+      std::vector<std::string> order{n, tile_blocks_, "g", columns_, tile_, column_ + ".o"};
+      std::vector<std::string> inside{"oh.i", "ow.i", "v"};
+      if (has(s, "u")) inside = {"v", "oh.i", "u"};
+      order.insert(order.end(), inside.begin(), inside.end());
+      order.push_back(has(s, column_ + ".i") ? column_ + ".i" : column_);
+      put(s, order);
+    }
+  }
+
+  void merge(const std::string& loop) {
+    if (!loop.empty()) writer_.merge_neighbours({loop});
+  }
+
+  void merge_all() {
+    for (const std::string& loop : {std::string("g.w"), columns_ + ".w", column_, std::string("ci")}) {
+      if (has(weights_.front(), loop)) merge(loop);
+    }
+    if (by_columns_) {
+      // The input is transformed by loops of its own.
+      for (const std::string& s : input_) {
+        for (const std::string& loop : {std::string(batch_loop), std::string("g")}) {
+          if (has(s, loop)) writer_.step("rename", {in(s, loop), loop + ".in"});
+        }
+      }
+      for (const char* loop : {"n.in", "g.in"}) merge(loop);
+      merge("ci.o");
+    }
+    for (const std::string& loop : {std::string(batch_loop), tile_blocks_, std::string("g")}) {
+      merge(loop);
+    }
+    if (!by_columns_) {
+      merge(tile_);
+      merge("ci.o");
+    }
+    merge(columns_);
+    for (const std::string& loop : {std::string("u"), std::string("v"), tiles_outer_}) merge(loop);
+    merge(tile_);
+    merge(column_ + ".o");
+  }
+
+  void mark(const std::string& statement, const char* step, const std::string& loop) {
+    if (!loop.empty() && has(statement, loop)) writer_.step(step, {in(statement, loop)});
+  }
+
+  void mark_all() {
+    for (const std::string& s : input_) {
+      for (const char* loop : {"iw", "u", "ih", "v"}) mark(s, "unroll", loop);
+      mark(s, "vectorize", has(s, "ci.i") ? "ci.i" : "ci");
+    }
+    for (const std::string& s : product_) {
+      for (const std::string& loop : {sum_inner_, tiles_inner_}) mark(s, "unroll", loop);
+      mark(s, "vectorize", column_);
+    }
+    for (const std::string& s : output_) {
+      for (const char* loop : {"oh.i", "ow.i", "v", "u"}) mark(s, "unroll", loop);
+      mark(s, "vectorize", has(s, column_ + ".i") ? column_ + ".i" : column_);
+    }
+    for (const std::string& s : weights_) {
+      for (const char* loop : {"u", "v", "kh", "kw"}) mark(s, "unroll", loop);
+    }
+    for (const std::string& loop : {std::string("g.w"), columns_ + ".w"}) {
+      mark(weights_.front(), "parallel", loop);
+    }
+    std::vector<std::string> shared{std::string(batch_loop), tile_blocks_, "g"};
+    if (by_columns_) {
+      shared.push_back(columns_);
+      for (const std::string& loop : {std::string("n.in"), std::string("g.in"), std::string("ci.o")}) {
+        if (has(input_.front(), loop)) mark(input_.front(), "parallel", loop);
+      }
+    }
+    std::erase_if(shared, [&](const std::string& loop) { return loop.empty() || !writer_.has(loop); });
+    writer_.share(shared);
+  }
+};
+
+std::optional<Written> recipe(const Situation& s) {
+  auto shape = shape_of(s);
+  if (!shape) return std::nullopt;
+  long outputs = choose_outputs(s, *shape);
+  if (outputs == 0) return std::nullopt;
+  return Writing(s, *shape, outputs).run();
+}
+
+}  // namespace
+
+Schedule winograd() {
+  return {"winograd", "fewer products for windows that slide by 1", Schedule::For::fewer, recipe};
+}
+
+}  // namespace lathe::schedules

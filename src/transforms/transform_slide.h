@@ -1,0 +1,33 @@
+// Windows that slide: which coordinates of a statement are positions and which elements of a
+// window, as its accesses tell.
+//
+//   O[co, oh, ow] += W[co, ci, kh, kw] * I[ci, oh + kh, ow + kw]     oh slides with kh, ow with kw
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "nest/nest.h"
+
+namespace lathe {
+
+/// One dimension along which a window slides by 1.
+struct Slide {
+  size_t position, window;             ///< coordinates of the statement
+  size_t in_data, in_weight, in_result;  ///< dimensions of the tensors
+  long positions, elements;            ///< their extents
+  long data_offset, result_offset;     ///< data[position + window + data_offset], ...
+};
+
+/// A statement that adds products of a window's weights and data.
+struct Sliding {
+  size_t weight, data;  ///< reads
+  std::vector<Slide> slides;
+  std::vector<size_t> others;  ///< coordinates that no window has
+};
+
+/// Finds the slides of a statement; throws a UserError with the reason if there are none, or if one
+/// of them is not by 1, or if the windows are not a box times the other coordinates.
+Sliding find_sliding(const Statement& statement, const std::vector<Tensor>& tensors);
+
+}  // namespace lathe

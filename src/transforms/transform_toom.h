@@ -1,0 +1,50 @@
+// Short convolutions with few products: the matrices of Toom and Cook.
+//
+//   outputs = A ((G window) * (B inputs)),   element by element in the middle
+//
+// m outputs of a window of r elements need m + r - 1 products instead of m*r. They are the values
+// of two polynomials at m + r - 2 points and their leading coefficients. (S. Winograd, "Arithmetic
+// complexity of computations", 1980; A. Lavin and S. Gray, "Fast algorithms for convolutional
+// neural networks", 2016.)
+#pragma once
+
+#include <vector>
+
+namespace lathe {
+
+struct Matrix {
+  long rows, columns;
+  std::vector<double> values;  ///< row-major
+
+  double at(long row, long column) const {
+    return values[static_cast<size_t>(row * columns + column)];
+  }
+};
+
+struct Toom {
+  long outputs, window;  ///< m and r
+  Matrix A;              ///< m x (m + r - 1)
+  Matrix B;              ///< (m + r - 1) x (m + r - 1), of integers and quarters
+  Matrix G;              ///< (m + r - 1) x r
+  /// G has fractions that no double holds; times this they are integers.
+  double scale_of_G;
+
+  long products() const { return outputs + window - 1; }
+};
+
+/// Is there a set of points for so many outputs of such a window?
+bool has_toom(long outputs, long window);
+
+/// Returns the matrices; has_toom() must hold.
+Toom toom(long outputs, long window);
+
+/// Returns the largest error to expect of an output that is a sum of "channels" windows in two
+/// dimensions, as a multiple of the outputs' root mean square, where numbers are rounded to a
+/// relative "unit". It takes data without structure (independent inputs and weights) and roundings
+/// that are independent too, and allows for eight standard deviations.
+double expected_error(const Toom& rows, const Toom& columns, long channels, double unit);
+
+/// Returns the same for the sum of all products, one after the other.
+double expected_error_of_sum(long products, double unit);
+
+}  // namespace lathe

@@ -1,0 +1,462 @@
+// winograd.cpp: a window that slides by 1 with fewer products (transform_toom.h).
+//
+//   winograd(4):   O[co, oh, ow] += W[co, ci, kh, kw] * I[ci, oh + kh, ow + kw]
+//
+//     U[co, ci, u, v]  += G[u, kh] * G[v, kw] * W[co, ci, kh, kw]     weights only: done once
+//     T[ci, t, u, iw]  += B[u, ih] * I[ci, 4*oh.o + ih, 4*ow.o + iw]  tile t = (oh.o, ow.o), its rows
+//     V[u, v, t, ci]   += B[v, iw] * T[ci, t, u, iw]                  and its columns
+//     P[u, v, t, co]   += U[co, ci, u, v] * V[u, v, t, ci]            36 products for 16 outputs
+//     Q[co, t, oh.i, v]    += A[oh.i, u] * P[u, v, t, co]
+//     Y[co, t, oh.i, ow.i] += A[ow.i, v] * Q[co, t, oh.i, v]
+//     O[co, 4*oh.o + oh.i, 4*ow.o + ow.i] += Y[co, t, oh.i, ow.i]
+//
+// The relation of co and ci is taken as it is: dense, grouped, a slice. Every statement that slides
+// in two dimensions is rewritten; a second argument names one. Values are the same up to rounding.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "transforms/transform_neural.h"
+#include "transforms/transform_slide.h"
+#include "transforms/transform_toom.h"
+
+namespace lathe::transforms {
+namespace {
+
+/// The coordinates of a statement that is being written: some of the old one's, and new ones.
+class Frame {
+ public:
+  using Extents = std::vector<std::pair<std::string, long>>;
+
+  Frame(const Statement& old, const std::vector<size_t>& kept, const Extents& extents)
+      : kept_(kept) {
+    isl_set* domain = old.domain.copy();
+    for (size_t i = old.dims.size(); i-- > 0;) {
+      if (std::find(kept.begin(), kept.end(), i) != kept.end()) continue;
+      domain = isl_set_project_out(domain, isl_dim_set, static_cast<unsigned>(i), 1);
+    }
+    std::vector<long> sizes;
+    for (const auto& [name, extent] : extents) sizes.push_back(extent);
+    isl::set box = poly::box(old.domain.ctx(), sizes);
+    domain_ = poly::boxed(isl::manage(isl_set_flat_product(domain, box.release())));
+    for (size_t i : kept) dims_.push_back(old.dims[i]);
+    for (const auto& [name, extent] : extents) dims_.push_back(name);
+    std::vector<isl::aff> all(old.dims.size(), poly::constant(domain_.space(), 0));
+    for (size_t k = 0; k < kept.size(); ++k) all[kept[k]] = poly::coordinate(domain_.space(), k);
+    old_ = poly::tuple(domain_.space(), all);
+  }
+
+  const isl::set& domain() const { return domain_; }
+
+  /// Returns a coordinate by name.
+  isl::aff operator[](const std::string& name) const {
+    auto at = std::find(dims_.begin(), dims_.end(), name);
+    return poly::coordinate(domain_.space(), static_cast<size_t>(at - dims_.begin()));
+  }
+  /// Returns the coordinates that were kept.
+  std::vector<isl::aff> kept() const {
+    std::vector<isl::aff> result;
+    for (size_t k = 0; k < kept_.size(); ++k) result.push_back(poly::coordinate(domain_.space(), k));
+    return result;
+  }
+  /// Returns an index of the old statement, of coordinates that were kept.
+  isl::aff old(const isl::aff& index) const { return index.pullback(old_); }
+
+  void where_less(const isl::aff& index, long bound) {
+    isl::set part = index.lt_set(poly::constant(domain_.space(), bound));
+    domain_ = poly::boxed(domain_.intersect(part));
+  }
+
+  Access access(size_t tensor, const std::vector<isl::aff>& at) const {
+    return {tensor, poly::tuple(domain_.space(), at)};
+  }
+
+  Statement statement(std::string name, Access write, std::vector<Access> reads) const {
+    Statement s;
+    s.name = std::move(name);
+    s.dims = dims_;
+    s.domain = domain_;
+    s.write = std::move(write);
+    s.update = Update::add;
+    s.reads = std::move(reads);
+    s.value = read(0);
+    for (size_t i = 1; i < s.reads.size(); ++i) {
+      s.value = call(Expr::Op::mul, {std::move(s.value), read(i)});
+    }
+    s.origin = {s.name, poly::identity(domain_.space())};
+    return s;
+  }
+
+ private:
+  std::vector<size_t> kept_;
+  std::vector<std::string> dims_;
+  isl::set domain_;
+  isl::multi_aff old_;
+};
+
+std::vector<isl::aff> joined(std::vector<isl::aff> a, const std::vector<isl::aff>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+class Rewriting {
+ public:
+  Rewriting(const Nest& nest, NeuralTarget target, Sliding sliding, long outputs)
+      : nest_(nest),
+        target_(std::move(target)),
+        s_(target_.statement),
+        sliding_(std::move(sliding)),
+        tensors_(nest.tensors()),
+        h_(sliding_.slides[0]),
+        w_(sliding_.slides[1]),
+        rows_(toom(outputs, h_.elements)),
+        columns_(toom(outputs, w_.elements)),
+        m_(outputs) {}
+
+  Applied run() {
+    name_all();
+    declare_all();
+    std::vector<Statement> made{weights(), input_rows(), input_columns(), products(),
+                                output_rows(), output_columns(), result()};
+    return {put_in_place(std::move(made)), note(), bound()};
+  }
+
+ private:
+  const Nest& nest_;
+  NeuralTarget target_;
+  const Statement& s_;
+  Sliding sliding_;
+  std::vector<Tensor> tensors_;
+  const Slide &h_, &w_;
+  Toom rows_, columns_;
+  long m_, tiles_h_ = 0, tiles_w_ = 0;
+  std::vector<size_t> of_weight_, of_data_, of_result_;  // other coordinates that index them
+  size_t A_[2], B_[2], G_[2], U_ = 0, T_ = 0, V_ = 0, P_ = 0, Q_ = 0, Y_ = 0;
+  // Loops: tiles, outputs of a tile, its transformed rows and columns, its inputs.
+  std::string th_, tw_, x_, y_, u_, v_, ih_, iw_;
+
+  const Access& weight() const { return s_.reads[sliding_.weight]; }
+  const Access& data() const { return s_.reads[sliding_.data]; }
+
+  /// Of the statements that are made, those up to the products.
+  static constexpr size_t products_end = 4;
+
+  // ---- names and tensors --------------------------------------------------------------------
+
+  std::string fresh(const std::string& name) const {
+    std::string result = fresh_name(nest_, name);
+    auto taken = [&](const std::string& n) {
+      return std::any_of(tensors_.begin(), tensors_.end(),
+                         [&](const Tensor& t) { return t.name == n; });
+    };
+    for (int i = 2; taken(result); ++i) result = fmt::format("{}{}", name, i);
+    return result;
+  }
+
+  void name_all() {
+    const std::string &h = s_.dims[h_.position], &w = s_.dims[w_.position];
+    th_ = h + ".o";
+    x_ = h + ".i";
+    tw_ = w + ".o";
+    y_ = w + ".i";
+    u_ = fresh("u");
+    v_ = fresh("v");
+    ih_ = fresh("ih");
+    iw_ = fresh("iw");
+    tiles_h_ = (h_.positions + m_ - 1) / m_;
+    tiles_w_ = (w_.positions + m_ - 1) / m_;
+  }
+
+  size_t declare(const std::string& name, Role role, std::vector<long> shape,
+                 std::vector<double> values = {}) {
+    std::vector<Pad> pad(shape.size());
+    tensors_.push_back({fresh(name), role, tensors_[s_.write.tensor].element, std::move(shape),
+                        std::move(pad), 0, std::move(values)});
+    return tensors_.size() - 1;
+  }
+
+  void declare_matrices(const char* name, size_t (&to)[2], Matrix Toom::*matrix) {
+    const Matrix *a = &(rows_.*matrix), *b = &(columns_.*matrix);
+    to[0] = declare(name, Role::constant, {a->rows, a->columns}, a->values);
+    bool same = a->values == b->values && a->rows == b->rows;
+    to[1] = same ? to[0] : declare(name, Role::constant, {b->rows, b->columns}, b->values);
+  }
+
+  std::vector<long> extents_of(const std::vector<size_t>& coordinates) const {
+    std::vector<long> result;
+    for (size_t i : coordinates) result.push_back(poly::range(s_.domain, i).upper + 1);
+    return result;
+  }
+
+  void declare_all() {
+    of_weight_ = others_in(weight());
+    of_data_ = others_in(data());
+    of_result_ = others_in(s_.write);
+    declare_matrices("A", A_, &Toom::A);
+    declare_matrices("B", B_, &Toom::B);
+    declare_matrices("G", G_, &Toom::G);
+    long n = rows_.products(), k = columns_.products(), tiles = tiles_h_ * tiles_w_;
+    auto shape = [](std::vector<long> a, const std::vector<long>& b) {
+      a.insert(a.end(), b.begin(), b.end());
+      return a;
+    };
+    U_ = declare("U", Role::local, shape(extents_of(of_weight_), {n, k}));
+    T_ = declare("T", Role::local, shape(extents_of(of_data_), {tiles, n, k}));
+    V_ = declare("V", Role::local, shape({n, k, tiles}, extents_of(of_data_)));
+    P_ = declare("P", Role::local, shape({n, k, tiles}, extents_of(of_result_)));
+    Q_ = declare("Q", Role::local, shape(extents_of(of_result_), {tiles, m_, k}));
+    Y_ = declare("Y", Role::local, shape(extents_of(of_result_), {tiles, m_, m_}));
+  }
+
+  /// Returns the other coordinates that index a tensor: they must tell its elements apart.
+  std::vector<size_t> others_in(const Access& access) const {
+    std::vector<size_t> result;
+    for (size_t i : sliding_.others) {
+      if (poly::involves(access.at, i)) result.push_back(i);
+    }
+    Frame frame(s_, result, {});
+    isl::multi_aff at = poly::tuple(frame.domain().space(), others_at(frame, access));
+    if (poly::count_image(frame.domain(), at) != poly::count(frame.domain())) {
+      fail("statement '{}' finds elements of {} in several ways", s_.name,
+           tensors_[access.tensor].name);
+    }
+    return result;
+  }
+
+  /// Returns the indices of an access along which no window slides.
+  std::vector<isl::aff> others_at(const Frame& frame, const Access& access) const {
+    std::vector<isl::aff> result;
+    for (const isl::aff& index : poly::parts(access.at)) {
+      bool slides = std::any_of(sliding_.slides.begin(), sliding_.slides.end(), [&](const Slide& x) {
+        return poly::involves(index, x.position) || poly::involves(index, x.window);
+      });
+      if (!slides) result.push_back(frame.old(index));
+    }
+    return result;
+  }
+
+  /// Returns the access with the indices along which windows slide replaced.
+  static Access slid(const Frame& frame, const Access& access, size_t in_h, const isl::aff& h,
+                     size_t in_w, const isl::aff& w) {
+    std::vector<isl::aff> at;
+    std::vector<isl::aff> parts = poly::parts(access.at);
+    for (size_t d = 0; d < parts.size(); ++d) {
+      at.push_back(d == in_h ? h : d == in_w ? w : frame.old(parts[d]));
+    }
+    return frame.access(access.tensor, at);
+  }
+
+  isl::aff tile(const Frame& f) const { return f[th_].scale(tiles_w_).add(f[tw_]); }
+
+  // ---- statements -----------------------------------------------------------------------------
+
+  Statement weights() const {
+    Frame f(s_, of_weight_,
+            {{u_, rows_.products()}, {v_, columns_.products()}, {s_.dims[h_.window], h_.elements},
+             {s_.dims[w_.window], w_.elements}});
+    isl::aff kh = f[s_.dims[h_.window]], kw = f[s_.dims[w_.window]];
+    return f.statement(fresh_name(nest_, "weights"),
+                       f.access(U_, joined(f.kept(), {f[u_], f[v_]})),
+                       {f.access(G_[0], {f[u_], kh}), f.access(G_[1], {f[v_], kw}),
+                        slid(f, weight(), h_.in_weight, kh, w_.in_weight, kw)});
+  }
+
+  Statement input_rows() const {
+    Frame f(s_, of_data_,
+            {{th_, tiles_h_}, {tw_, tiles_w_}, {u_, rows_.products()}, {ih_, rows_.products()},
+             {iw_, columns_.products()}});
+    isl::aff row = f[th_].scale(m_).add(f[ih_]).add_constant(h_.data_offset);
+    isl::aff column = f[tw_].scale(m_).add(f[iw_]).add_constant(w_.data_offset);
+    // The last tile may reach beyond the data: what it reads there counts in no output.
+    f.where_less(row, tensors_[data().tensor].shape[h_.in_data]);
+    f.where_less(column, tensors_[data().tensor].shape[w_.in_data]);
+    return f.statement(fresh_name(nest_, "rows"),
+                       f.access(T_, joined(f.kept(), {tile(f), f[u_], f[iw_]})),
+                       {f.access(B_[0], {f[u_], f[ih_]}),
+                        slid(f, data(), h_.in_data, row, w_.in_data, column)});
+  }
+
+  Statement input_columns() const {
+    Frame f(s_, of_data_,
+            {{th_, tiles_h_}, {tw_, tiles_w_}, {u_, rows_.products()}, {v_, columns_.products()},
+             {iw_, columns_.products()}});
+    return f.statement(fresh_name(nest_, "columns"),
+                       f.access(V_, joined({f[u_], f[v_], tile(f)}, f.kept())),
+                       {f.access(B_[1], {f[v_], f[iw_]}),
+                        f.access(T_, joined(f.kept(), {tile(f), f[u_], f[iw_]}))});
+  }
+
+  Statement products() const {
+    Frame f(s_, sliding_.others,
+            {{th_, tiles_h_}, {tw_, tiles_w_}, {u_, rows_.products()}, {v_, columns_.products()}});
+    auto of = [&](const std::vector<size_t>& coordinates) {
+      std::vector<isl::aff> at;
+      for (size_t i : coordinates) at.push_back(f[s_.dims[i]]);
+      return at;
+    };
+    return f.statement(fresh_name(nest_, "products"),
+                       f.access(P_, joined({f[u_], f[v_], tile(f)}, of(of_result_))),
+                       {f.access(U_, joined(of(of_weight_), {f[u_], f[v_]})),
+                        f.access(V_, joined({f[u_], f[v_], tile(f)}, of(of_data_)))});
+  }
+
+  Statement output_rows() const {
+    Frame f(s_, of_result_,
+            {{th_, tiles_h_}, {tw_, tiles_w_}, {x_, m_}, {v_, columns_.products()},
+             {u_, rows_.products()}});
+    return f.statement(fresh_name(nest_, "sums"),
+                       f.access(Q_, joined(f.kept(), {tile(f), f[x_], f[v_]})),
+                       {f.access(A_[0], {f[x_], f[u_]}),
+                        f.access(P_, joined({f[u_], f[v_], tile(f)}, f.kept()))});
+  }
+
+  Statement output_columns() const {
+    Frame f(s_, of_result_,
+            {{th_, tiles_h_}, {tw_, tiles_w_}, {x_, m_}, {y_, m_}, {v_, columns_.products()}});
+    return f.statement(fresh_name(nest_, "outputs"),
+                       f.access(Y_, joined(f.kept(), {tile(f), f[x_], f[y_]})),
+                       {f.access(A_[1], {f[y_], f[v_]}),
+                        f.access(Q_, joined(f.kept(), {tile(f), f[x_], f[v_]}))});
+  }
+
+  /// Adds the tiles to the result: those at the end only as far as it goes.
+  Statement result() const {
+    Frame f(s_, of_result_, {{th_, tiles_h_}, {tw_, tiles_w_}, {x_, m_}, {y_, m_}});
+    isl::aff row = f[th_].scale(m_).add(f[x_]), column = f[tw_].scale(m_).add(f[y_]);
+    f.where_less(row, h_.positions);
+    f.where_less(column, w_.positions);
+    Access write = slid(f, s_.write, h_.in_result, row.add_constant(h_.result_offset),
+                        w_.in_result, column.add_constant(w_.result_offset));
+    return f.statement(s_.name, std::move(write),
+                       {f.access(Y_, joined(f.kept(), {tile(f), f[x_], f[y_]}))});
+  }
+
+  /// Does another statement write a tensor?
+  bool is_written(size_t tensor) const {
+    return std::any_of(nest_.statements().begin(), nest_.statements().end(),
+                       [&](const Statement& s) { return s.write.tensor == tensor; });
+  }
+
+  /// The transforms of what is there beforehand, and the products, run before all others: those can
+  /// then share loops with what is made of the products.
+  Nest put_in_place(std::vector<Statement> made) {
+    std::vector<Statement> statements = nest_.statements();
+    std::vector<Order> order = target_.rest;
+    auto count = static_cast<long>(made.size());
+    for (Order& o : order) o.at[0] = (o.at[0] + 1) * count;
+    bool first = !is_written(data().tensor) && !is_written(weight().tensor);
+    long place = order[target_.index].at[0];
+    for (size_t i = 0; i < made.size(); ++i) {
+      Statement s = without_units(made[i]);
+      s.origin = {s.name, poly::identity(s.domain.space())};
+      long at = static_cast<long>(i) + (first && i < products_end ? 0 : place);
+      Order plain = plain_order(s, {at});
+      if (i + 1 == made.size()) {
+        statements[target_.index] = std::move(s);
+        order[target_.index] = std::move(plain);
+      } else {
+        statements.push_back(std::move(s));
+        order.push_back(std::move(plain));
+      }
+    }
+    return assemble_nest(nest_.name, tensors_, std::move(statements), std::move(order));
+  }
+
+  // ---- what it is worth -----------------------------------------------------------------------
+
+  /// Returns how many products are added to an element of P.
+  long channels() const {
+    long all = poly::count(products().domain);
+    long elements = rows_.products() * columns_.products() * tiles_h_ * tiles_w_;
+    for (long extent : extents_of(of_result_)) elements *= extent;
+    return std::max(1L, all / elements);
+  }
+
+  double unit() const {
+    switch (tensors_[s_.write.tensor].element) {
+      case Element::f64:
+        return 0x1p-53;
+      case Element::f32:
+        return 0x1p-24;
+      default:
+        fail("winograd needs f32 or f64: other elements would round too much");
+    }
+  }
+
+  double bound() const { return expected_error(rows_, columns_, channels(), unit()); }
+
+  std::string note() const {
+    long direct = m_ * m_ * h_.elements * w_.elements, now = rows_.products() * columns_.products();
+    double sum = expected_error_of_sum(channels() * h_.elements * w_.elements, unit());
+    return fmt::format(
+        "{} products instead of {} for {} outputs; the error stays below {:.1e} of the outputs' "
+        "root mean square ({:.1e} when all products are added up), for data without structure",
+        now, direct, m_ * m_, bound(), sum);
+  }
+};
+
+/// Rewrites one statement.
+Applied rewritten(const Nest& nest, size_t statement, long outputs) {
+  NeuralTarget target = take_statement(nest, statement);
+  Sliding sliding = find_sliding(target.statement, nest.tensors());
+  if (sliding.slides.size() != 2) {
+    fail("the window of '{}' slides in {} dimensions; winograd takes two", target.statement.name,
+         sliding.slides.size());
+  }
+  for (const Slide& slide : sliding.slides) {
+    if (has_toom(outputs, slide.elements)) continue;
+    fail("winograd({}) is not there for windows of {} elements; m = 2, 4, 6 go with 3, and 2, 4 "
+         "with 5",
+         outputs, slide.elements);
+  }
+  return Rewriting(nest, std::move(target), std::move(sliding), outputs).run();
+}
+
+Applied rewrite(const Nest& nest, const Arguments& args) {
+  std::optional<Applied> result;
+  std::string reason = "no statement adds products";
+  std::vector<std::string> names;
+  for (const Statement& s : nest.statements()) {
+    if (s.update == Update::add && (!args.has(1) || s.name == args.name(1))) names.push_back(s.name);
+  }
+  if (args.has(1) && names.empty()) fail("no statement '{}' accumulates", args.name(1));
+  for (const std::string& name : names) {
+    const Nest& now = result ? result->nest : nest;
+    size_t at = 0;
+    while (now.statements()[at].name != name) ++at;
+    try {
+      Applied next = rewritten(now, at, args.number(0));
+      if (result) {
+        next.note = result->note + "; " + next.note;
+        next.error = std::max(*result->error, *next.error);
+      }
+      result = std::move(next);
+    } catch (const UserError& error) {
+      reason = error.what();
+    }
+  }
+  if (!result) fail("{}", reason);
+  return *result;
+}
+
+std::vector<Step> candidates(const Nest& nest) {
+  std::vector<Step> steps;
+  for (long outputs : {2L, 4L, 6L}) {
+    Step step{"winograd", {outputs}};
+    if (applies(nest, step)) steps.push_back(std::move(step));
+  }
+  return steps;
+}
+
+}  // namespace
+
+Transform winograd() {
+  return {"winograd",
+          Transform::Kind::algebraic,
+          {{Takes::factor}, {Takes::name, true}},
+          "O[x] += W[k] * I[x+k]  ->  O[tile] += A ((G W) * (B I[tile]))",
+          rewrite,
+          candidates};
+}
+
+}  // namespace lathe::transforms
