@@ -176,18 +176,19 @@ class Writing {
     by_columns_ = block >= tiles && shape_.groups < 4;
     std::tie(tile_blocks_, tile_) = writer_.split("t", block);
     long in_registers = tile_positions(std::min(block, tiles));
-    tiles_inner_ = tile_;
     for (const std::string& statement : product_) {
-      std::tie(tiles_outer_, tiles_inner_) = writer_.split(in(statement, tile_), in_registers);
+      std::tie(tiles_outer_, tiles_inner_) = split(statement, tile_, in_registers);
     }
-    tiles_outer_ = without_statement(tiles_outer_);
-    tiles_inner_ = without_statement(tiles_inner_);
     return true;
   }
 
-  static std::string without_statement(const std::string& name) {
-    size_t colon = name.find(':');
-    return colon == std::string::npos ? name : name.substr(colon + 1);
+  /// Splits a loop of one statement unless it has no more iterations than "factor". Returns the
+  /// names of the outer loop ("" if it was not split) and of the inner one.
+  std::pair<std::string, std::string> split(const std::string& statement, const std::string& loop,
+                                            long factor) {
+    if (extent_of(order_of(statement), loop) <= factor) return {"", loop};
+    writer_.step("split", {in(statement, loop), factor});
+    return {loop + ".o", loop + ".i"};
   }
 
   /// Returns how many tiles stay in the second cache, all channels of a group transformed.
@@ -214,12 +215,10 @@ class Writing {
 
   void split_channels() {
     std::tie(columns_, column_) = writer_.split("co", block_of_filters());
-    for (const std::string& statement : output_) writer_.split(in(statement, column_), lanes_);
-    for (const std::string& statement : input_) writer_.split(in(statement, "ci"), lanes_);
+    for (const std::string& statement : output_) split(statement, column_, lanes_);
+    for (const std::string& statement : input_) split(statement, "ci", lanes_);
     long together = s_.target.lane_products ? lanes_ : 4;
-    auto [sum, inner] = writer_.split(in(products_, "ci"), together);
-    sum_ = without_statement(sum);
-    sum_inner_ = without_statement(inner);
+    std::tie(sum_, sum_inner_) = split(products_, "ci", together);
   }
 
   /// Puts the loops of one statement into this order; it need not have all of them.
