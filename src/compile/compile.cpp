@@ -63,7 +63,8 @@ class Assembly {
     collect_units();
     Context context;
     if (units_of_[n].empty()) return {"", "", "", "in place: nothing is done\n", {}};
-    Made made = lowered(context, units_[units_of_[n].back()], options_.target, Listing::text);
+    const Unit& unit = units_[units_of_[n].back()];
+    Made made = lowered(context, unit, options_.target, Listing::text, choice_for(options_, unit));
     NodeListing listing{made.code.schedule, made.code.recipe, made.code.nest, made.code.loops, {}};
     for (const Code& code : made.code.kernels) {
       listing.kernels.push_back({fmt::format("kernel_{}", listing.kernels.size()), code});
@@ -433,7 +434,8 @@ bool is_compilable(const Graph& graph) {
                      [&](const Node& node) { return has_nest(call_of(graph, node)); });
 }
 
-NodeListing list_node(const Graph& graph, const std::string& node, const Target& target) {
+NodeListing list_node(const Graph& graph, const std::string& node, const Target& target,
+                      const Chooser& choose) {
   Graph ready = prepared(graph);
   auto found = find_node(ready, node);
   if (!found) {
@@ -443,6 +445,7 @@ NodeListing list_node(const Graph& graph, const std::string& node, const Target&
   }
   CompileOptions options;
   options.target = target;
+  options.choose = choose;
   return Assembly(ready, options).list(*found);
 }
 

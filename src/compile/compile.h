@@ -13,14 +13,20 @@
 #include "backends/llvm.h"
 #include "graph/graph.h"
 #include "runtime/runtime.h"
+#include "schedules/schedule.h"
 
 namespace lathe {
+
+/// Says how a unit of work is to be scheduled, by its key (units.h): nothing leaves it to the
+/// templates. Asked by several threads.
+using Chooser = std::function<std::optional<Choice>(const std::string& key)>;
 
 struct CompileOptions {
   Target target = native_target();
   Effort effort = Effort::quick;
-  bool cache = true;     ///< keep object files, and use those of earlier runs
-  unsigned threads = 0;  ///< that compile; 0: one for each core
+  bool cache = true;         ///< keep object files, and use those of earlier runs
+  unsigned threads = 0;      ///< that compile; 0: one for each core
+  Chooser choose = nullptr;  ///< null: the templates choose
   std::function<void(size_t, size_t)> progress = nullptr;  ///< told how many nodes of how many
 };
 
@@ -79,7 +85,8 @@ struct NodeListing {
 };
 
 /// Compiles one node of a graph; fails with the names there are if there is no such node.
-NodeListing list_node(const Graph& graph, const std::string& node, const Target& target);
+NodeListing list_node(const Graph& graph, const std::string& node, const Target& target,
+                      const Chooser& choose = nullptr);
 
 /// A compiled network in this process.
 class Runner {

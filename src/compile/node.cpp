@@ -9,7 +9,6 @@
 #include "codegen/contract.h"
 #include "nest/starts.h"
 #include "nest/text.h"
-#include "schedules/schedule.h"
 
 namespace lathe {
 namespace {
@@ -122,10 +121,10 @@ std::vector<bool> places_of_weights(const Nest& nest,
 }  // namespace
 
 NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target& target,
-                    Listing listing, Unset unset) {
+                    Listing listing, Unset unset, const std::optional<Choice>& choice) {
   Nest nest = unset == Unset::zero ? with_starts(given) : given;
   choose_local_layouts(nest, layouts);
-  Scheduled scheduled = schedule({nest, layouts, target});
+  Scheduled scheduled = schedule({nest, layouts, target}, choice);
   nest = scheduled.nest;
   choose_local_layouts(nest, layouts);  // of what packing added
   Stored stored = contracted(nest, layouts);
@@ -133,6 +132,7 @@ NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target
   NodeCode result{scheduled.name, print(scheduled.recipe), stored.nest.tensors(), stored.layouts,
                   {},             {},                      {},                    "",
                   ""};
+  result.as_chosen = scheduled.as_chosen;
   std::vector<std::vector<size_t>> statements;
   for (const auto& place : tree.places) collect_statements(place, statements.emplace_back());
   std::vector<bool> of_weights = places_of_weights(tree.nest, statements);
@@ -156,6 +156,13 @@ NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target
   }
   result.kernels = lower(tree, target);
   return result;
+}
+
+std::vector<Fitting> fitting_schedules(const Nest& given, std::vector<Layout> layouts,
+                                       const Target& target, Unset unset) {
+  Nest nest = unset == Unset::zero ? with_starts(given) : given;
+  choose_local_layouts(nest, layouts);
+  return fitting_schedules(Situation{nest, layouts, target});
 }
 
 void prepare(const Preparation& p, const std::byte* from, std::byte* to, long bytes) {

@@ -3,6 +3,7 @@
 
 #include "codegen/code.h"
 #include "nest/step.h"
+#include "schedules/schedule.h"
 
 namespace lathe {
 
@@ -25,6 +26,7 @@ struct NodeCode {
   std::vector<Code> kernels;  ///< in sequence
   std::vector<bool> once;     ///< which kernels need weights alone: they run when they are loaded
   std::string nest, loops;    ///< as text, where it was asked for
+  bool as_chosen = false;     ///< a choice was given, and this is it
 };
 
 /// What else is wanted of a nest that is compiled.
@@ -34,8 +36,14 @@ enum class Listing { none, text };
 enum class Unset { zero, kept };
 
 /// Compiles a nest whose tensors have these layouts; those without axes (of locals) are chosen.
+/// "choice" says how it is scheduled, as schedule() has it.
 NodeCode lower_node(const Nest& nest, std::vector<Layout> layouts, const Target& target,
-                    Listing listing = Listing::none, Unset unset = Unset::zero);
+                    Listing listing = Listing::none, Unset unset = Unset::zero,
+                    const std::optional<Choice>& choice = std::nullopt);
+
+/// Returns the templates that fit the nest, as lower_node() would use them.
+std::vector<Fitting> fitting_schedules(const Nest& nest, std::vector<Layout> layouts,
+                                       const Target& target, Unset unset = Unset::zero);
 
 /// Copies the elements of "from" as a preparation says; "bytes" is the size of one.
 void prepare(const Preparation& preparation, const std::byte* from, std::byte* to, long bytes);

@@ -52,9 +52,28 @@ Nest nest_for(isl::ctx ctx, const Unit& unit) {
   return with_roles(nest, unit.constant);
 }
 
+/// Returns where the tensors of a unit's nest lie; locals have no layout yet.
+std::vector<Layout> layouts_for(const Nest& nest, const Unit& unit) {
+  std::vector<Layout> layouts(nest.tensors().size());
+  size_t in = 0, out = 0;
+  for (size_t t = 0; t < layouts.size(); ++t) {
+    const Tensor& tensor = nest.tensors()[t];
+    if (tensor.role == Role::local || tensor.role == Role::constant) continue;
+    bool output = tensor.role == Role::output;
+    layouts[t] = output ? unit.outputs.at(out++) : unit.inputs.at(in++);
+    if (layouts[t].axes.size() != tensor.shape.size()) {
+      layouts[t] = row_major_layout(tensor.shape);
+    }
+  }
+  return layouts;
+}
+
+Unset unset_in(const Unit& unit) { return unit.border_only ? Unset::kept : Unset::zero; }
+
 std::shared_ptr<const Made> make_one(isl::ctx ctx, LlvmCompiler& compiler, const Unit& unit,
                                      const CompileOptions& options) {
-  auto made = std::make_shared<Made>(lowered(ctx, unit, options.target, Listing::none));
+  auto made = std::make_shared<Made>(
+      lowered(ctx, unit, options.target, Listing::none, choice_for(options, unit)));
   std::string text =
       fmt::format("{} {} {} {} {}", llvm_version(), program_version(), options.target.name,
                   options.target.features, options.effort == Effort::quick ? "quick" : "thorough");
@@ -82,25 +101,26 @@ std::string print_layout(const Layout& layout) {
   return text;
 }
 
-Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing) {
+Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing,
+             const std::optional<Choice>& choice) {
   Nest nest = nest_for(ctx, unit);
-  std::vector<Layout> layouts(nest.tensors().size());
-  size_t in = 0, out = 0;
-  for (size_t t = 0; t < layouts.size(); ++t) {
-    const Tensor& tensor = nest.tensors()[t];
-    if (tensor.role == Role::local || tensor.role == Role::constant) continue;
-    bool output = tensor.role == Role::output;
-    layouts[t] = output ? unit.outputs.at(out++) : unit.inputs.at(in++);
-    if (layouts[t].axes.size() != tensor.shape.size()) {
-      layouts[t] = row_major_layout(tensor.shape);
-    }
-  }
+  std::vector<Layout> layouts = layouts_for(nest, unit);
   Made made;
   made.flops = 2 * static_cast<double>(cost(nest).macs);
   nest = with_blocked_sums(nest, layouts);
-  made.code =
-      lower_node(nest, layouts, target, listing, unit.border_only ? Unset::kept : Unset::zero);
+  made.code = lower_node(nest, layouts, target, listing, unset_in(unit), choice);
   return made;
+}
+
+std::vector<Fitting> fitting_schedules(isl::ctx ctx, const Unit& unit, const Target& target) {
+  Nest nest = nest_for(ctx, unit);
+  std::vector<Layout> layouts = layouts_for(nest, unit);
+  nest = with_blocked_sums(nest, layouts);
+  return fitting_schedules(nest, layouts, target, unset_in(unit));
+}
+
+std::optional<Choice> choice_for(const CompileOptions& options, const Unit& unit) {
+  return options.choose ? options.choose(unit.key) : std::nullopt;
 }
 
 std::vector<std::shared_ptr<const Made>> make_units(const std::vector<Unit>& units,

@@ -35,7 +35,14 @@ struct Made {
 std::string print_layout(const Layout& layout);
 
 /// Returns the code of a unit, without symbols and object.
-Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing);
+Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing,
+             const std::optional<Choice>& choice = std::nullopt);
+
+/// Returns the templates that fit a unit.
+std::vector<Fitting> fitting_schedules(isl::ctx ctx, const Unit& unit, const Target& target);
+
+/// Returns what the units' choice is, if somebody chose.
+std::optional<Choice> choice_for(const CompileOptions& options, const Unit& unit);
 
 /// Returns what each unit becomes; equal units share it.
 std::vector<std::shared_ptr<const Made>> make_units(const std::vector<Unit>& units,

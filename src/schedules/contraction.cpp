@@ -12,185 +12,22 @@
 // order in which they are read. Data that do not fit the second cache are walked in parts that do,
 // so that all columns of weights meet a part before the next one comes. A column that does not fit
 // the first cache comes in chunks of ci that do: all tiles of a part then meet a chunk before the
-// next.
+// next. All sizes are knobs.
 #include <algorithm>
 
-#include "schedules/schedule_roles.h"
+#include "schedules/schedule_choices.h"
+#include "schedules/schedule_product.h"
+#include "schedules/schedule_sizes.h"
 
 namespace lathe::schedules {
 namespace {
 
-/// The statement's loops by what they move.
-struct Parts {
-  size_t weight, data;  // reads
-  std::string vector;   // moves the weights and the result
-  std::vector<std::string> both, positions, sums;
-};
-
-std::optional<Parts> parts_with(const Roles& roles, size_t weight, size_t data) {
-  Parts parts{weight, data, "", {}, {}, {}};
-  long widest = 0;
-  for (const LoopRole& loop : roles.loops) {
-    bool w = loop.reads[weight].moves, d = loop.reads[data].moves;
-    if (!loop.write.moves) {
-      parts.sums.push_back(loop.name);
-    } else if (w && d) {
-      parts.both.push_back(loop.name);
-    } else if (d) {
-      parts.positions.push_back(loop.name);
-    } else if (w && loop.extent > widest) {
-      if (!parts.vector.empty()) parts.both.push_back(parts.vector);
-      parts.vector = loop.name;
-      widest = loop.extent;
-    } else {
-      parts.both.push_back(loop.name);
-    }
-  }
-  if (parts.vector.empty() || parts.sums.empty()) return std::nullopt;
-  return parts;
-}
-
-std::optional<Parts> parts_of(const Situation& s, const Roles& roles) {
-  const Statement& main = s.nest.statements()[roles.statement];
-  if (main.update != Update::add || main.reads.size() != 2 || !is_product(main.value) ||
-      main.value.op != Expr::Op::mul) {
-    return std::nullopt;
-  }
-  for (size_t weight : {0, 1}) {
-    if (s.nest.tensors()[main.reads[weight].tensor].role != Role::weight) continue;
-    return parts_with(roles, weight, 1 - weight);
-  }
-  // Neither factor is a weight that could be packed: the vectors must lie side by side already.
-  for (size_t weight : {1, 0}) {
-    auto parts = parts_with(roles, weight, 1 - weight);
-    if (parts && roles.find(parts->vector)->reads[weight].step == 1) return parts;
-  }
-  return parts_with(roles, 1, 0);
-}
-
-/// Can the rows be walked as one, in every tensor that they move?
-bool are_flat(const Situation& s, const std::string& rows, const std::string& columns) {
-  for (size_t i = 0; i < s.nest.statements().size(); ++i) {
-    Roles roles = roles_of(s, i);
-    const LoopRole *row = roles.find(rows), *column = roles.find(columns);
-    if (row == nullptr && column == nullptr) continue;
-    if (row == nullptr || column == nullptr || row + 1 != column) return false;
-    auto flat = [&](const Motion& a, const Motion& b) {
-      return a.evenly == 0 && b.evenly == 0 && a.step == b.step * column->extent;
-    };
-    if (!flat(row->write, column->write)) return false;
-    for (size_t r = 0; r < row->reads.size(); ++r) {
-      if (!flat(row->reads[r], column->reads[r])) return false;
-    }
-  }
-  return true;
-}
-
-/// Returns the sum that runs along the data in memory: its factors are loaded together.
-std::string neighbours(const Roles& roles, const Parts& parts) {
-  std::string best;
-  long extent = 1;
-  for (const std::string& name : parts.sums) {
-    const LoopRole& loop = *roles.find(name);
-    if (loop.reads[parts.data].step == 1 && loop.extent > extent) {
-      best = name;
-      extent = loop.extent;
-    }
-  }
-  return best;
-}
-
-/// A register tile: so many positions, and blocks of so many channels side by side.
-struct Tile {
-  long positions, block, blocks;
-};
-
-/// Chooses the tile. "block" is how many channels of "all" lie together.
-Tile choose_tile(const Target& target, long positions, long block, long all, long lanes) {
-  Tile best{1, block, 1};
-  if (positions == 1) {
-    // Nothing is shared between positions: several columns hide the latency.
-    long vectors = std::max(1L, block / lanes);
-    while (vectors * best.blocks < 8 && block * best.blocks * 2 <= all) best.blocks *= 2;
-    return best;
-  }
-  double least = 1e300;
-  auto consider = [&](long channels, long blocks) {
-    long vectors = (channels + lanes - 1) / lanes * blocks;
-    auto choice = choose_positions(target, positions, vectors);
-    if (!choice || choice->cost >= least * 0.995) return;
-    least = choice->cost;
-    best = {choice->positions, channels, blocks};
-  };
-  // Whole blocks first: of equal choices they load least.
-  long most = std::max(16L, 4 * lanes);
-  for (long blocks : {1L, 2L, 3L, 4L}) {
-    bool fits = block <= most && (blocks == 1 || all % (block * blocks) == 0);
-    if (fits) consider(block, blocks);
-  }
-  for (long part = std::min(block / 2, most); part >= std::min(lanes, block / 2); --part) {
-    if (block % part == 0 && part % lanes == 0) consider(part, 1);
-  }
-  return best;
-}
-
-/// Returns a size near "size", as a multiple of "step", that divides "extent"; "size" if there is
-/// none. Parts of one size share out evenly, and need no code for the last.
-long evened(long extent, long size, long step) {
-  long even = size;
-  while (even > step && extent % even != 0) even -= step;
-  return extent % even == 0 && 2 * even >= size ? even : size;
-}
-
-/// Returns in how many parts the data stay in the second cache; 1 if all of them do, or if the
-/// "columns" of weights weigh more.
-long parts_that_stay(const Target& target, double data_bytes, double weight_bytes, long columns) {
-  double budget = static_cast<double>(target.l2_bytes) / 2;
-  if (data_bytes <= budget) return 1;
-  auto parts = static_cast<long>(data_bytes / (budget / 2)) + 1;
-  // Each part meets all weights: that must not cost more than it saves.
-  bool weights_stay = weight_bytes <= budget;
-  bool worth =
-      static_cast<double>(parts) * weight_bytes <= static_cast<double>(columns) * data_bytes;
-  return weights_stay || worth ? parts : 1;
-}
-
-/// Returns the size of one of so many parts of a loop, as a multiple of "step".
-long part_of(long extent, long parts, long step) {
-  if (parts == 1 || extent <= step) return extent;
-  long size = (extent + parts - 1) / parts;
-  size = std::max(step, (size + step - 1) / step * step);
-  return size >= extent ? extent : evened(extent, size, step);
-}
-
-/// Work is cut into so many shares, at least, if it can: more workers than that are rare.
-constexpr long least_shares = 16;
-
-/// Returns how many products are added to a tile before it is stored, at least: it costs a few to
-/// do that. The wider the vectors, the more weights a cycle wants, and the more it is worth.
-long least_sums(const Target& target) { return 4096 / target.vector_bytes; }
-
-/// Returns how many iterations of a sum over "extent" make a chunk of a column of weights that
-/// stays in the first cache while so many tiles meet it: several of the layout's blocks, or an even
-/// part of one; "extent" if none is worth it. An iteration reads "bytes" and adds "sums" products
-/// to each element.
-long chunk_of(const Target& target, double bytes, long extent, long block, long sums, long visits) {
-  auto cache = static_cast<double>(target.l1_bytes);
-  auto most = static_cast<long>(cache / 2 / bytes);
-  if (most >= extent) return extent;
-  while (block > most && block % 2 == 0) block /= 2;
-  long size = evened(extent, std::max(block, most / block * block), block);
-  if (size * sums < least_sums(target)) return extent;
-  // The first tile waits for each chunk: reading it again must be worth that.
-  bool often = static_cast<double>(visits * size) * bytes >= 5 * cache;
-  return often ? size : extent;
-}
-
 /// Writes the recipe: fuses, splits, then orders and marks the loops.
 class Writing {
  public:
-  Writing(const Situation& situation, Roles roles, Parts parts)
+  Writing(const Situation& situation, Roles roles, ProductLoops parts, Choices& choices)
       : s_(situation),
+        choices_(choices),
         main_(roles.statement),
         roles_(std::move(roles)),
         parts_(std::move(parts)),
@@ -208,22 +45,25 @@ class Writing {
     if (!choose_sizes()) return std::nullopt;
     split_columns();
     split_positions();
-    block_stays_ = blocks_stay();
+    block_stays_ = choices_.choose("stay", blocks_stay() ? 1 : 0, {0, 1}) != 0;
+    columns_first_ = choices_.choose("columns_first", 0, {1}) != 0;
     split_sums();
     put_in_order();
     writer_.pack_weights(main_);
+    ask_ahead();
     return writer_.written();
   }
 
  private:
   const Situation& s_;
+  Choices& choices_;
   size_t main_;
   Roles roles_;
-  Parts parts_;
+  ProductLoops parts_;
   RecipeWriter writer_;
   long element_, lanes_;  // bytes of an element, elements of a vector
   Tile tile_{1, 1, 1};
-  bool block_stays_ = false;
+  bool block_stays_ = false, columns_first_ = false;
   std::string near_;     // of the sums the one along the data in memory, which is split
   long chunk_size_ = 0;  // of it; 0 where no positions are
   // Names of loops, from outside in; "" where there is no such loop.
@@ -269,7 +109,17 @@ class Writing {
       if (block == 1) return false;
     }
     long positions = parts_.positions.empty() ? 1 : extent(parts_.positions.back());
-    tile_ = choose_tile(s_.target, positions, block, per_group, lanes_);
+    TileRoom room{positions, block, per_group, lanes_};
+    auto tile = choose_tile(
+        s_.target, room,
+        {choices_.wanted("positions"), choices_.wanted("block"), choices_.wanted("blocks")});
+    if (!tile) return false;
+    tile_ = *tile;
+    std::vector<long> own{tile_.positions, tile_.block, tile_.blocks};
+    std::vector<Knob> knobs = tile_knobs(s_.target, room, tile_);
+    for (size_t i = 0; i < knobs.size(); ++i) {
+      choices_.offer(knobs[i].name, own[i], knobs[i].values);
+    }
     return true;
   }
 
@@ -316,9 +166,11 @@ class Writing {
     long shares = std::max(parts, (least_shares + columns() - 1) / columns());
     long tiles = (extent(last) + tile_.positions - 1) / tile_.positions;
     if (!near_.empty()) {
-      chunk_size_ = chunk_for((rows ? tiles * extent(walked) : tiles) / shares);
+      chunk_size_ = choose_chunk(chunk_for((rows ? tiles * extent(walked) : tiles) / shares));
       if (chunk_size_ < extent(near_)) parts = shares;
     }
+    parts = choices_.choose("parts", parts,
+                            within({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}, 1, extent(walked)));
     long size = part_of(extent(walked), parts, rows ? 1 : tile_.positions);
     if (size > 1) std::tie(part_, walked) = writer_.split(walked, size);
     position_ = last;
@@ -335,6 +187,14 @@ class Writing {
     return chunk_of(s_.target, bytes, extent(near_), std::max(16L, evenly), sums, visits);
   }
 
+  long choose_chunk(long own) {
+    long all = extent(near_), evenly = roles_.find(near_)->reads[parts_.data].evenly;
+    std::vector<long> sizes = within({16, 24, 32, 48, 64, 96, 128, 192, 256, 512}, 2, all - 1);
+    std::erase_if(sizes, [&](long n) { return evenly != 0 && n % evenly != 0 && evenly % n != 0; });
+    sizes.push_back(all);
+    return choices_.choose("chunk", own, sizes);
+  }
+
   void split_sums() {
     if (near_.empty()) return;
     std::string near = near_;
@@ -343,6 +203,14 @@ class Writing {
     long together = std::max(4L, s_.target.lane_products ? lanes_ : 1L);
     if (extent(near) <= 8) together = extent(near);
     if (evenly != 0) together = std::min(together, evenly);
+    std::vector<long> counts =
+        within({1, 2, 4, 8, 16}, 1, evenly != 0 ? evenly : roles_.find(near_)->extent);
+    std::erase_if(counts, [&](long n) { return evenly % n != 0; });
+    together = choices_.choose("unroll", together, counts);
+    if (together == 1) {
+      sum_ = near;
+      return;
+    }
     if (evenly > together) std::tie(sum_blocks_, near) = writer_.split(near, evenly);
     std::tie(sum_, unrolled_sum_) = writer_.split(near, together);
   }
@@ -355,6 +223,7 @@ class Writing {
     }
     inside.push_back(position_);
     order.insert(order.end(), {part_, columns_});
+    if (columns_first_) std::swap(order.back(), order[order.size() - 2]);
     (block_stays_ ? inside : order).push_back(columns_inside_);
     std::vector<std::string> shared = order;
     order.push_back(chunk_);
@@ -378,19 +247,41 @@ class Writing {
     writer_.step("vectorize", {vector_});
     writer_.share(shared);
   }
+
+  /// Asks for the weights some iterations of the innermost loop before they are used.
+  void ask_ahead() {
+    const Access& weights = writer_.nest().statements()[main_].reads[parts_.weight];
+    const Tensor& tensor = writer_.nest().tensors()[weights.tensor];
+    bool packed = tensor.role == Role::local;
+    std::vector<long> distances = packed ? std::vector<long>{1, 2, 4, 8} : std::vector<long>();
+    long distance = choices_.choose("prefetch", 0, distances);
+    std::string loop = sum_;
+    for (const std::string& sum : parts_.sums) {
+      if (extent(sum) > 1) loop = sum;
+    }
+    if (distance == 0 || loop.empty()) return;
+    std::string statement = s_.nest.statements()[main_].name;
+    writer_.step("prefetch", {tensor.name, statement + ":" + loop, distance});
+  }
 };
 
-std::optional<Written> recipe(const Situation& s) {
+std::optional<Written> write(const Situation& s, Choices& choices) {
   Roles roles = roles_of(s, main_statement(s.nest));
-  auto parts = parts_of(s, roles);
+  auto parts = product_loops(s, roles);
   if (!parts) return std::nullopt;
-  return Writing(s, std::move(roles), std::move(*parts)).run();
+  return Writing(s, std::move(roles), std::move(*parts), choices).run();
 }
+
+std::optional<Written> recipe(const Situation& s, const Settings& settings) {
+  return written_with(s, settings, write);
+}
+
+std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
 
 }  // namespace
 
 Schedule contraction() {
-  return {"contraction", "register tiles of sums of products", Schedule::For::kind, recipe};
+  return {"contraction", "register tiles of sums of products", Schedule::For::kind, knobs, recipe};
 }
 
 }  // namespace lathe::schedules

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "nest/dependence.h"
+#include "schedules/schedule_choices.h"
 #include "schedules/schedule_roles.h"
 
 namespace lathe::schedules {
@@ -56,12 +57,22 @@ std::string loop_across(const Roles& roles, const std::string& vector) {
   return "";
 }
 
+/// Returns how many iterations become vectors together.
+long choose_block(Choices& choices, const LoopRole& loop, long lanes) {
+  long extent = loop.extent, evenly = loop.evenly();
+  long own = evenly != 0 ? std::min(evenly, 4 * lanes) : extent >= 8 * lanes ? 4 * lanes : lanes;
+  std::vector<long> blocks =
+      within({lanes, 2 * lanes, 4 * lanes, 8 * lanes}, 1, evenly != 0 ? evenly : extent);
+  std::erase_if(blocks, [&](long n) { return evenly % n != 0; });
+  return choices.choose("block", own, blocks);
+}
+
 /// Appends the steps for one loop of vectors; "prefix" names the statement, or all.
 void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, const Roles& roles,
-           const std::string& vector, bool together) {
+           const std::string& vector, bool together, Choices& choices) {
   const LoopRole& loop = *roles.find(vector);
   long lanes = s.target.lanes(4), extent = loop.extent, evenly = loop.evenly();
-  long block = evenly != 0 ? std::min(evenly, 4 * lanes) : extent >= 8 * lanes ? 4 * lanes : lanes;
+  long block = choose_block(choices, loop, lanes);
   std::vector<std::string> outer, inner;
   for (const LoopRole& other : roles.loops) {
     if (other.name != vector) outer.push_back(other.name);
@@ -91,6 +102,7 @@ void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, 
   // Vectors that run across memory are read several at a time: they make squares.
   std::string across = loop_across(roles, vector);
   bool squares = !across.empty() && roles.find(across)->extent > lanes;
+  squares = squares && choices.choose("squares", 1, {0}) != 0;
   if (squares) {
     split(across, lanes);
     std::replace(outer.begin(), outer.end(), across, across + ".o");
@@ -109,34 +121,43 @@ void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, 
 }
 
 /// The whole as one loop nest, if its statements are alike.
-std::optional<Written> together(const Situation& s) {
+std::optional<Written> together(const Situation& s, Choices& choices) {
   Roles roles = roles_of(s, main_statement(s.nest));
   auto vector = best_loop(roles, false);
   if (!vector || !are_alike(s.nest)) return std::nullopt;
   RecipeWriter writer(s.nest);
-  along(writer, s, "", roles, *vector, s.nest.statements().size() > 1);
+  along(writer, s, "", roles, *vector, s.nest.statements().size() > 1, choices);
   return writer.written();
 }
 
-std::optional<Written> recipe(const Situation& s) {
-  if (auto one = together(s)) return one;
+std::optional<Written> write(const Situation& s, Choices& choices) {
+  if (auto one = together(s, choices)) return one;
   RecipeWriter writer(s.nest);
+  size_t main = main_statement(s.nest);
+  Choices others({});  // what is chosen is about the statement with most work
   for (size_t i = 0; i < s.nest.statements().size(); ++i) {
     const Statement& statement = s.nest.statements()[i];
     Roles roles = roles_of(s, i);
     auto vector = best_loop(roles, statement.update != Update::assign);
     if (!vector) continue;
     RecipeWriter trial = writer;
-    along(trial, s, statement.name + ":", roles, *vector, false);
+    along(trial, s, statement.name + ":", roles, *vector, false, i == main ? choices : others);
     if (!judge_order(trial.nest()).violation) writer = trial;
   }
   return writer.written();
 }
 
+std::optional<Written> recipe(const Situation& s, const Settings& settings) {
+  return written_with(s, settings, write);
+}
+
+std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
+
 }  // namespace
 
 Schedule elements() {
-  return {"elements", "vectors along memory, statement by statement", Schedule::For::any, recipe};
+  return {"elements", "vectors along memory, statement by statement", Schedule::For::any, knobs,
+          recipe};
 }
 
 }  // namespace lathe::schedules

@@ -1,4 +1,4 @@
-// schedule.cpp: the choice of a template. Interface: schedule() of schedule.h.
+// schedule.cpp: the choice of a template. Interface: schedule.h.
 #include "schedules/schedule.h"
 
 #include "base/error.h"
@@ -9,9 +9,10 @@ namespace {
 
 /// Returns what a template makes of the nest; nothing if it is not for it: a step does not apply,
 /// or breaks a dependence.
-std::optional<Scheduled> scheduled_by(const Schedule& candidate, const Situation& situation) {
+std::optional<Scheduled> scheduled_by(const Schedule& candidate, const Situation& situation,
+                                      const Settings& settings) {
   try {
-    auto written = candidate.recipe(situation);
+    auto written = candidate.recipe(situation, settings);
     if (!written) return std::nullopt;
     for (const Nest& nest : written->nests) {
       if (judge_order(nest).violation) return std::nullopt;
@@ -22,16 +23,41 @@ std::optional<Scheduled> scheduled_by(const Schedule& candidate, const Situation
   }
 }
 
-}  // namespace
-
-Scheduled schedule(const Situation& situation) {
+/// Returns all templates in the order in which they are tried.
+std::vector<const Schedule*> in_order() {
+  std::vector<const Schedule*> order;
   for (auto scope : {Schedule::For::fewer, Schedule::For::kind, Schedule::For::any}) {
     for (const Schedule& candidate : schedules::all()) {
-      if (candidate.scope != scope) continue;
-      if (auto found = scheduled_by(candidate, situation)) return *found;
+      if (candidate.scope == scope) order.push_back(&candidate);
     }
   }
+  return order;
+}
+
+}  // namespace
+
+Scheduled schedule(const Situation& situation, const std::optional<Choice>& choice) {
+  for (const Schedule& candidate : schedules::all()) {
+    if (!choice || candidate.name != choice->schedule) continue;
+    auto found = scheduled_by(candidate, situation, choice->settings);
+    if (!found) break;
+    found->as_chosen = true;
+    return *found;
+  }
+  for (const Schedule* candidate : in_order()) {
+    if (auto found = scheduled_by(*candidate, situation, {})) return *found;
+  }
   return {"", {}, situation.nest};
+}
+
+std::vector<Fitting> fitting_schedules(const Situation& situation) {
+  std::vector<Fitting> fitting;
+  for (const Schedule* candidate : in_order()) {
+    if (!scheduled_by(*candidate, situation, {})) continue;
+    fitting.push_back({candidate->name, {}});
+    if (candidate->knobs != nullptr) fitting.back().knobs = candidate->knobs(situation);
+  }
+  return fitting;
 }
 
 }  // namespace lathe

@@ -3,9 +3,11 @@
 //
 //   contraction   split(co, 16) -> split(ow, 4) -> reorder(co.o, oh, ow.o, ci, kh, kw, ...) -> ...
 //
-// A nest is seen by the roles of its loops (schedule_roles.h), never by its operator's name.
+// A nest is seen by the roles of its loops (schedule_roles.h), never by its operator's name. What a
+// template decides by its own cost model it offers as knobs: a search may set them otherwise.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -31,14 +33,25 @@ struct Written {
   std::vector<Nest> nests;
 };
 
+/// Something that can be chosen about a template's recipe.
+struct Knob {
+  std::string name;
+  std::vector<long> values;  ///< the first is what the template itself chooses
+};
+
+/// Values of knobs, by name; the template chooses those that are missing.
+using Settings = std::map<std::string, long>;
+
 struct Schedule {
   /// For nests that fewer products do, of one kind, or for any: tried in this order.
   enum class For { fewer, kind, any };
   std::string name;
   std::string summary;  ///< one line
   For scope;
-  /// Returns the recipe; nothing if the template is not for this nest.
-  std::optional<Written> (*recipe)(const Situation& situation);
+  /// Returns what can be chosen; null: nothing can.
+  std::vector<Knob> (*knobs)(const Situation& situation);
+  /// Returns the recipe; nothing if the template is not for this nest, or a setting not for it.
+  std::optional<Written> (*recipe)(const Situation& situation, const Settings& settings);
 };
 
 namespace schedules {
@@ -46,15 +59,35 @@ namespace schedules {
 const std::vector<Schedule>& all();
 }  // namespace schedules
 
+/// A template and its settings.
+struct Choice {
+  std::string schedule;
+  Settings settings;
+
+  friend bool operator==(const Choice&, const Choice&) = default;
+  friend auto operator<=>(const Choice&, const Choice&) = default;
+};
+
 /// A recipe, the nest that it makes, and the template that wrote it; "" where none fits, and the
 /// loops run as they are.
 struct Scheduled {
   std::string name;
   Recipe recipe;
   Nest nest;
+  bool as_chosen = false;  ///< a choice was given, and this is it
 };
 
-/// Returns the first template's recipe that can be applied and keeps all dependences.
-Scheduled schedule(const Situation& situation);
+/// Returns the recipe of the choice, if one is given; otherwise, or where it cannot be applied or
+/// breaks a dependence, the first template's recipe that can and does not.
+Scheduled schedule(const Situation& situation, const std::optional<Choice>& choice = std::nullopt);
+
+/// A template that fits a nest, and what can be chosen about it there.
+struct Fitting {
+  std::string schedule;
+  std::vector<Knob> knobs;
+};
+
+/// Returns the templates that fit, the one that schedule() takes first.
+std::vector<Fitting> fitting_schedules(const Situation& situation);
 
 }  // namespace lathe

@@ -156,13 +156,16 @@ void RecipeWriter::merge_neighbours(const std::vector<std::string>& loops) {
   }
 }
 
-std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors) {
+bool fits_registers(const Target& target, long positions, long vectors) {
   // Registers for what is loaded ahead; a broadcast can be part of the product.
-  long spare = target.lane_products ? 3 : 1;
+  long spare = target.lane_products ? 3 : 1, factors = target.lane_products ? positions : 1;
+  return positions == 1 || positions * vectors + vectors + factors <= target.registers - spare;
+}
+
+std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors) {
   std::optional<TileChoice> best;
   for (long t = 1; t <= std::min(positions, target.registers); ++t) {
-    long factors = target.lane_products ? t : 1;
-    if (t > 1 && t * vectors + vectors + factors > target.registers - spare) break;
+    if (!fits_registers(target, t, vectors)) break;
     auto cycles = [&](long n) {
       double products = static_cast<double>(n * vectors) / 2;
       double broadcast = target.lane_products ? 0.25 : 1;

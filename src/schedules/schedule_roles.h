@@ -82,9 +82,12 @@ struct TileChoice {
   double cost;
 };
 
-/// Chooses how many of all "positions" a tile of "vectors" vectors has. All accumulators, one
-/// vector for each column and the factors of a position must fit the registers; nothing if they do
-/// not.
+/// Do all accumulators of a tile, one vector for each column and the factors of a position fit the
+/// registers? A single position does.
+bool fits_registers(const Target& target, long positions, long vectors);
+
+/// Chooses how many of all "positions" a tile of "vectors" vectors has, so that it
+/// fits the registers.
 std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors);
 
 }  // namespace lathe::schedules

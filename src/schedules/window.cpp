@@ -8,6 +8,7 @@
 // that is copied to have a padding is so channel by channel: the copy stays in the first cache.
 #include <algorithm>
 
+#include "schedules/schedule_choices.h"
 #include "schedules/schedule_roles.h"
 
 namespace lathe::schedules {
@@ -81,7 +82,22 @@ void vectorize_copies(RecipeWriter& writer, const Situation& s, size_t main, lon
   }
 }
 
-std::optional<Written> recipe(const Situation& s) {
+/// Returns how many channels or columns a tile has, of those that lie together.
+long choose_block(Choices& choices, const Parts& parts, long extent, long lanes, long most) {
+  long together = parts.evenly == 0 ? extent : parts.evenly;
+  std::vector<long> blocks = within({lanes, 2 * lanes, 4 * lanes, 8 * lanes}, 1, together);
+  std::erase_if(blocks, [&](long n) { return parts.evenly % n != 0; });
+  return choices.choose("block", std::min(together, most), blocks);
+}
+
+/// Returns how many positions a tile has whose results take so many vectors each.
+long choose_positions_of(Choices& choices, const Target& target, long extent, long vectors) {
+  long most = std::min(extent, target.registers / vectors);
+  return choices.choose("positions", positions_of(target, extent, vectors),
+                        within({2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}, 2, most));
+}
+
+std::optional<Written> write(const Situation& s, Choices& choices) {
   size_t main = main_statement(s.nest);
   const Statement& statement = s.nest.statements()[main];
   if (statement.update == Update::assign || s.nest.statements().size() < 2) return std::nullopt;
@@ -104,14 +120,15 @@ std::optional<Written> recipe(const Situation& s) {
   // Without weights of each lane, which take registers, several vectors go side by side.
   long most = statement.reads.size() > 1 && !parts.along_rows ? lanes : 4 * lanes;
   long extent = roles.find(parts.vector)->extent;
-  long block = std::min(parts.evenly == 0 ? extent : parts.evenly, most);
+  long block = choose_block(choices, parts, extent, lanes, most);
   // Blocks of the layout first: the vectors of one pass over the same rows.
   auto [blocks, vectors, vector] = writer.split(parts.vector, parts.evenly, block);
   if (blocks.empty() && !parts.along_rows) std::swap(blocks, vectors);
   std::string position, unrolled_position;
   if (!parts.outer.empty()) {
     std::string last = parts.outer.back();
-    long positions = positions_of(s.target, roles.find(last)->extent, (block + lanes - 1) / lanes);
+    long positions = choose_positions_of(choices, s.target, roles.find(last)->extent,
+                                         (block + lanes - 1) / lanes);
     std::tie(position, unrolled_position) = writer.split(last, positions);
     parts.outer.pop_back();
   }
@@ -127,7 +144,8 @@ std::optional<Written> recipe(const Situation& s) {
   order.insert(order.end(), {unrolled_position, vector});
   writer.reorder(order);
   writer.merge(shared);
-  if (parts.window_size <= most_unrolled) {
+  long unrolled = parts.window_size <= most_unrolled ? 1 : 0;
+  if (choices.choose("unroll_window", unrolled, {0, 1}) != 0) {
     for (const std::string& loop : parts.window) writer.step("unroll", {loop});
   }
   if (!unrolled_position.empty()) writer.step("unroll", {unrolled_position});
@@ -138,10 +156,17 @@ std::optional<Written> recipe(const Situation& s) {
   return writer.written();
 }
 
+std::optional<Written> recipe(const Situation& s, const Settings& settings) {
+  return written_with(s, settings, write);
+}
+
+std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
+
 }  // namespace
 
 Schedule window() {
-  return {"window", "windows that slide over each channel alone", Schedule::For::kind, recipe};
+  return {"window", "windows that slide over each channel alone", Schedule::For::kind, knobs,
+          recipe};
 }
 
 }  // namespace lathe::schedules

@@ -1,0 +1,82 @@
+// schedule_product.cpp: the loops of sums of products. Interface: schedule_product.h.
+#include "schedules/schedule_product.h"
+
+#include <algorithm>
+
+namespace lathe::schedules {
+namespace {
+
+std::optional<ProductLoops> parts_with(const Roles& roles, size_t weight, size_t data) {
+  ProductLoops parts{weight, data, "", {}, {}, {}};
+  long widest = 0;
+  for (const LoopRole& loop : roles.loops) {
+    bool w = loop.reads[weight].moves, d = loop.reads[data].moves;
+    if (!loop.write.moves) {
+      parts.sums.push_back(loop.name);
+    } else if (w && d) {
+      parts.both.push_back(loop.name);
+    } else if (d) {
+      parts.positions.push_back(loop.name);
+    } else if (w && loop.extent > widest) {
+      if (!parts.vector.empty()) parts.both.push_back(parts.vector);
+      parts.vector = loop.name;
+      widest = loop.extent;
+    } else {
+      parts.both.push_back(loop.name);
+    }
+  }
+  if (parts.vector.empty() || parts.sums.empty()) return std::nullopt;
+  return parts;
+}
+
+}  // namespace
+
+std::optional<ProductLoops> product_loops(const Situation& s, const Roles& roles) {
+  const Statement& main = s.nest.statements()[roles.statement];
+  if (main.update != Update::add || main.reads.size() != 2 || !is_product(main.value) ||
+      main.value.op != Expr::Op::mul) {
+    return std::nullopt;
+  }
+  for (size_t weight : {0, 1}) {
+    if (s.nest.tensors()[main.reads[weight].tensor].role != Role::weight) continue;
+    return parts_with(roles, weight, 1 - weight);
+  }
+  // Neither factor is a weight that could be packed: the vectors must lie side by side already.
+  for (size_t weight : {1, 0}) {
+    auto parts = parts_with(roles, weight, 1 - weight);
+    if (parts && roles.find(parts->vector)->reads[weight].step == 1) return parts;
+  }
+  return parts_with(roles, 1, 0);
+}
+
+bool are_flat(const Situation& s, const std::string& rows, const std::string& columns) {
+  for (size_t i = 0; i < s.nest.statements().size(); ++i) {
+    Roles roles = roles_of(s, i);
+    const LoopRole *row = roles.find(rows), *column = roles.find(columns);
+    if (row == nullptr && column == nullptr) continue;
+    if (row == nullptr || column == nullptr || row + 1 != column) return false;
+    auto flat = [&](const Motion& a, const Motion& b) {
+      return a.evenly == 0 && b.evenly == 0 && a.step == b.step * column->extent;
+    };
+    if (!flat(row->write, column->write)) return false;
+    for (size_t r = 0; r < row->reads.size(); ++r) {
+      if (!flat(row->reads[r], column->reads[r])) return false;
+    }
+  }
+  return true;
+}
+
+std::string neighbours(const Roles& roles, const ProductLoops& parts) {
+  std::string best;
+  long extent = 1;
+  for (const std::string& name : parts.sums) {
+    const LoopRole& loop = *roles.find(name);
+    if (loop.reads[parts.data].step == 1 && loop.extent > extent) {
+      best = name;
+      extent = loop.extent;
+    }
+  }
+  return best;
+}
+
+}  // namespace lathe::schedules

@@ -1,0 +1,25 @@
+// Sums of products seen by their loops: which move the weights, the data, the result.
+#pragma once
+
+#include "schedules/schedule_roles.h"
+
+namespace lathe::schedules {
+
+/// The loops of a sum of products by what they move.
+struct ProductLoops {
+  size_t weight, data;  ///< reads
+  std::string vector;   ///< moves the weights and the result
+  std::vector<std::string> both, positions, sums;
+};
+
+/// Returns the loops of the statement; nothing if it adds up no products, or no loop moves one
+/// factor alone.
+std::optional<ProductLoops> product_loops(const Situation& situation, const Roles& roles);
+
+/// Can the rows be walked as one, in every tensor that they move?
+bool are_flat(const Situation& situation, const std::string& rows, const std::string& columns);
+
+/// Returns the sum that runs along the data in memory: its factors are loaded together.
+std::string neighbours(const Roles& roles, const ProductLoops& loops);
+
+}  // namespace lathe::schedules
