@@ -182,9 +182,7 @@ class Contraction {
     return *all;
   }
 
-  long extent(size_t loop) const {
-    return nest_.order[uses_.front().statement].loops[loop].extent;
-  }
+  long extent(size_t loop) const { return nest_.order[uses_.front().statement].loops[loop].extent; }
 
   isl::aff shifted(isl::aff index, const Dimension& dimension, size_t statement) const {
     const Order& order = nest_.order[statement];

@@ -104,7 +104,8 @@ class Lowering {
       size_t end = i + 1;
       while (end < nodes.size() && have_same_guard(nodes[i], nodes[end])) ++end;
       if (end - i > 1) {
-        lower_together({nodes.begin() + static_cast<long>(i), nodes.begin() + static_cast<long>(end)});
+        lower_together(
+            {nodes.begin() + static_cast<long>(i), nodes.begin() + static_cast<long>(end)});
       } else {
         walk(nodes[i]);
       }
@@ -360,8 +361,8 @@ class Lowering {
     return tensor.values[static_cast<size_t>(at.constant)];
   }
 
-  /// Adds a known multiple of a value to an element of a tile: nothing if it is 0, without a product
-  /// if it is 1 or -1. Returns whether the statement is of that kind.
+  /// Adds a known multiple of a value to an element of a tile: nothing if it is 0, without a
+  /// product if it is 1 or -1. Returns whether the statement is of that kind.
   bool add_multiple(const LoopNode& node, const Affine& at, long step) {
     const Statement& s = statement(node);
     auto factor = known(s.value.args[0], node);

@@ -159,6 +159,7 @@ class Assembly {
     unit.constant.push_back(has_data(graph_.values[id]));
     unit.key += fmt::format(" ({}{}{})", print_layout(layout), stored ? " stored" : "",
                             unit.constant.back() ? " known" : "");
+    for (const Pad& pad : unit.borders.back()) unit.key += fmt::format(" {}", pad.after);
     unit.inputs.push_back(layout);
   }
 
@@ -294,9 +295,8 @@ class Assembly {
       size_t now = result_.steps.size();
       for (size_t t : arguments_of(code.kernels[k])) {
         auto found = places.find(t);
-        step.places.push_back(found != places.end()
-                                  ? found->second
-                                  : argument(t, code, unit, values, locals, now));
+        step.places.push_back(found != places.end() ? found->second
+                                                    : argument(t, code, unit, values, locals, now));
       }
       result_.scratch_bytes = std::max(result_.scratch_bytes, code.kernels[k].scratch_bytes);
       (code.once[k] ? once_ : result_.steps).push_back(std::move(step));
@@ -304,7 +304,8 @@ class Assembly {
   }
 
   /// Gives the local tensors of a kernel that runs once a place of their own.
-  void reserve_prepared(const NodeCode& code, size_t kernel, std::map<size_t, lathe_place>& places) {
+  void reserve_prepared(const NodeCode& code, size_t kernel,
+                        std::map<size_t, lathe_place>& places) {
     for (size_t t : arguments_of(code.kernels[kernel])) {
       if (code.tensors[t].role != Role::local || places.contains(t)) continue;
       result_.prepared_bytes = (result_.prepared_bytes + 63) / 64 * 64;
@@ -319,9 +320,8 @@ class Assembly {
     Array values = Array::of_reals(tensor.element, tensor.shape, tensor.values);
     auto bytes = values.bytes();
     return {LATHE_WEIGHTS, 0,
-            add_constant(key, static_cast<long>(bytes.size()), [&](std::byte* to) {
-              std::memcpy(to, bytes.data(), bytes.size());
-            })};
+            add_constant(key, static_cast<long>(bytes.size()),
+                         [&](std::byte* to) { std::memcpy(to, bytes.data(), bytes.size()); })};
   }
 
   void put_first_steps_first() {

@@ -129,8 +129,14 @@ NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target
   choose_local_layouts(nest, layouts);  // of what packing added
   Stored stored = contracted(nest, layouts);
   LoopTree tree = scan(stored.nest, stored.layouts);
-  NodeCode result{scheduled.name, print(scheduled.recipe), stored.nest.tensors(), stored.layouts,
-                  {},             {},                      {},                    "",
+  NodeCode result{scheduled.name,
+                  print(scheduled.recipe),
+                  stored.nest.tensors(),
+                  stored.layouts,
+                  {},
+                  {},
+                  {},
+                  "",
                   ""};
   result.as_chosen = scheduled.as_chosen;
   std::vector<std::vector<size_t>> statements;

@@ -117,6 +117,17 @@ Nest without_padding(const Nest& nest, size_t tensor) {
   return neutral ? without_neutral_reads(nest, tensor) : with_padded_copy(nest, tensor);
 }
 
+Nest with_wider_padding(const Nest& nest, size_t tensor, const std::vector<Pad>& border) {
+  std::vector<Tensor> tensors = nest.tensors();
+  Tensor& wider = tensors[tensor];
+  for (size_t i = 0; i < border.size(); ++i) {
+    wider.shape[i] += border[i].after - wider.pad[i].after;
+    wider.pad[i].after = border[i].after;
+  }
+  auto meaning = std::make_shared<Meaning>(std::move(tensors), nest.statements(), nest.order);
+  return {nest.name, std::move(meaning), nest.order};
+}
+
 Nest border_of(isl::ctx ctx, const std::vector<long>& shape, const std::vector<Pad>& border,
                double padding, Element element) {
   NestBuilder b(ctx, "border");

@@ -48,6 +48,7 @@ Nest nest_for(isl::ctx ctx, const Unit& unit) {
     if (tensor.role != Role::input && tensor.role != Role::weight) continue;
     const std::vector<Pad>& border = unit.borders.at(in++);
     if (border.empty() && is_padded(tensor.pad)) nest = without_padding(nest, t);
+    if (!border.empty()) nest = with_wider_padding(nest, t, border);
   }
   return with_roles(nest, unit.constant);
 }

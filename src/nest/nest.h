@@ -33,8 +33,8 @@ struct Tensor {
   Role role = Role::input;
   Element element = Element::f32;
   std::vector<long> shape;
-  std::vector<Pad> pad;  ///< of each dimension
-  double padding = 0;    ///< the value of those elements
+  std::vector<Pad> pad;             ///< of each dimension
+  double padding = 0;               ///< the value of those elements
   std::vector<double> values = {};  ///< of a constant, row-major
 };
 

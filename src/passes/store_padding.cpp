@@ -2,19 +2,44 @@
 //
 //   relu -> conv(pads=[1, 1, 1, 1])      relu writes into the middle of a frame of zeros
 //
-// No pass over the tensor copies it into a larger one, and no loop asks where the border is.
+// No pass over the tensor copies it into a larger one, and no loop asks where the border is. Windows
+// that slide by 1 may be computed in tiles, of which the last reaches beyond the values: the border
+// is wide enough for whole tiles.
 #include <algorithm>
 
+#include "base/error.h"
+#include "nest/slide.h"
 #include "ops/op.h"
 #include "passes/pass.h"
 
 namespace lathe::passes {
 namespace {
 
-/// Returns the operands of a nest, in order.
+/// Outputs of a tile's row: of the tiles that are taken where there are enough outputs, and where
+/// there are not.
+constexpr long tile = 4, small_tile = 2;
+
+/// Widens the padding behind the data of windows that slide by 1, so that their tiles are whole.
+void widen_for_tiles(const Statement& s, std::vector<Tensor>& tensors) {
+  try {
+    Sliding sliding = find_sliding(s);
+    for (const Slide& slide : sliding.slides) {
+      long whole = slide.positions > tile ? tile : small_tile;
+      Pad& pad = tensors[s.reads[sliding.data].tensor].pad[slide.in_data];
+      pad.after += (whole - slide.positions % whole) % whole;
+    }
+  } catch (const UserError&) {
+    return;  // no window slides
+  }
+}
+
+/// Returns the operands of a nest, in order, with the padding that they should have.
 std::vector<Tensor> operands(const Nest& nest) {
-  std::vector<Tensor> result;
-  for (const Tensor& tensor : nest.tensors()) {
+  std::vector<Tensor> tensors = nest.tensors(), result;
+  for (const Statement& s : nest.statements()) {
+    if (s.update == Update::add) widen_for_tiles(s, tensors);
+  }
+  for (const Tensor& tensor : tensors) {
     if (tensor.role == Role::input || tensor.role == Role::weight) result.push_back(tensor);
   }
   return result;

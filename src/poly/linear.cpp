@@ -115,6 +115,21 @@ Affine floor_of(const Affine& a, long divisor, const std::vector<Interval>& rang
   return whole;
 }
 
+/// Returns the bounds of "a" with one floor seen as a remainder:  f*(n / d)  is  f/d * (n - n % d).
+static Interval bounds_with_remainder(const Affine& a, size_t floor,
+                                      const std::vector<Interval>& ranges) {
+  long d = a.floors[floor].of.divisor, times = a.floors[floor].coefficient / d;
+  Affine numerator = a.floors[floor].of;
+  numerator.divisor = 1;
+  Affine rest = a;
+  rest.divisor = 1;
+  rest.floors.erase(rest.floors.begin() + static_cast<long>(floor));
+  Interval result = bounds(plus(rest, numerator, times), ranges);
+  long most = -times * (d - 1);
+  result = {result.lower + std::min(0L, most), result.upper + std::max(0L, most)};
+  return {floor_div(result.lower, a.divisor), floor_div(result.upper, a.divisor)};
+}
+
 Interval bounds(const Affine& a, const std::vector<Interval>& ranges) {
   Interval result{a.constant, a.constant};
   auto add = [&](long coefficient, const Interval& range) {
@@ -125,7 +140,14 @@ Interval bounds(const Affine& a, const std::vector<Interval>& ranges) {
     if (a.coefficients[i] != 0) add(a.coefficients[i], ranges[i]);
   }
   for (const auto& floor : a.floors) add(floor.coefficient, bounds(floor.of, ranges));
-  return {floor_div(result.lower, a.divisor), floor_div(result.upper, a.divisor)};
+  result = {floor_div(result.lower, a.divisor), floor_div(result.upper, a.divisor)};
+  for (size_t k = 0; k < a.floors.size(); ++k) {
+    if (a.floors[k].coefficient % a.floors[k].of.divisor != 0) continue;
+    Interval other = bounds_with_remainder(a, k, ranges);
+    result = {std::max(result.lower, other.lower), std::min(result.upper, other.upper)};
+    break;
+  }
+  return result;
 }
 
 Affine narrowed(const Affine& a, const std::vector<Interval>& ranges) {

@@ -12,6 +12,7 @@
 // channels instead, and the input is transformed before.
 #include <algorithm>
 
+#include "schedules/schedule_choices.h"
 #include "schedules/schedule_roles.h"
 
 namespace lathe::schedules {
@@ -91,8 +92,13 @@ long choose_outputs(const Situation& s, const Shape& shape) {
 /// Writes the recipe.
 class Writing {
  public:
-  Writing(const Situation& s, Shape shape, long outputs)
-      : s_(s), shape_(std::move(shape)), m_(outputs), lanes_(s.target.lanes(4)), writer_(s.nest) {}
+  Writing(const Situation& s, Choices& choices, Shape shape, long outputs)
+      : s_(s),
+        choices_(choices),
+        shape_(std::move(shape)),
+        m_(outputs),
+        lanes_(s.target.lanes(4)),
+        writer_(s.nest) {}
 
   std::optional<Written> run() {
     apply_winograd();
@@ -103,20 +109,22 @@ class Writing {
     mark_all();
     writer_.step("pack", {U_});
     std::string packed = writer_.nest().tensors().back().name;
-    if (prefetch_ > 0) writer_.step("prefetch", {packed, in(products_, sum_), prefetch_});
+    long ahead = sum_.empty() ? 0 : choices_.choose("prefetch", 0, {8, 16, 32, 64, 128});
+    if (ahead > 0) writer_.step("prefetch", {packed, in(products_, sum_), ahead});
     return writer_.written();
   }
 
  private:
   const Situation& s_;
+  Choices& choices_;
   Shape shape_;
   long m_, lanes_;
   RecipeWriter writer_;
   std::string U_, products_;
   // The statements by what they belong to.
   std::vector<std::string> weights_, input_, product_, output_;
+  long filters_ = 1;         // in a column
   bool by_columns_ = false;  // workers share channels, not tiles
-  long prefetch_ = 0;
   // Loops; "" where there is none.
   std::string tile_blocks_, tile_, tiles_outer_, tiles_inner_, columns_, column_;
   std::string channels_, channel_, sum_, sum_inner_;
@@ -172,10 +180,17 @@ class Writing {
       put(statement, {"oh.o", "ow.o", "oh.i", "ow.i"});
     }
     writer_.step("fuse", {std::string("oh.o"), std::string("ow.o"), std::string("t")});
-    long tiles = tiles_of(shape_, m_), block = block_of(tiles);
-    by_columns_ = block >= tiles && shape_.groups < 4;
+    long tiles = tiles_of(shape_, m_);
+    long block = std::min(
+        tiles,
+        choices_.choose("tiles", block_of(tiles),
+                        within({4, 5, 8, 10, 12, 16, 20, 24, 32, 48, 64, 98, 196}, 1, tiles)));
+    by_columns_ =
+        choices_.choose("columns", block >= tiles && shape_.groups < 4 ? 1 : 0, {0, 1}) == 1;
     std::tie(tile_blocks_, tile_) = writer_.split("t", block);
-    long in_registers = tile_positions(std::min(block, tiles));
+    filters_ = block_of_filters();
+    long in_registers = choices_.choose("positions", tile_positions(block),
+                                        within({2, 3, 4, 5, 6, 7, 8, 9, 10, 12}, 1, block));
     for (const std::string& statement : product_) {
       std::tie(tiles_outer_, tiles_inner_) = split(statement, tile_, in_registers);
     }
@@ -194,30 +209,34 @@ class Writing {
   /// Returns how many tiles stay in the second cache, all channels of a group transformed.
   long block_of(long tiles) const {
     long n = (m_ + 2) * (m_ + 2);
-    long most = std::clamp(s_.target.l2_bytes / 2 / (4 * n * shape_.channels), 4L, 32L);
+    long most = std::clamp(s_.target.l2_bytes * 5 / 8 / (4 * n * shape_.channels), 4L, 32L);
     long blocks = (tiles + most - 1) / most;
     return (tiles + blocks - 1) / blocks;
   }
 
-  long block_of_filters() const {
-    long most = 4 * lanes_;
-    for (long block = most; block > lanes_; block -= lanes_) {
-      if (shape_.filters % block == 0) return block;
+  /// Returns how many filters make a column of vectors.
+  long block_of_filters() {
+    std::vector<long> blocks;
+    for (long vectors : {4L, 3L, 2L, 1L, 6L, 8L}) {
+      bool fits = shape_.filters % (vectors * lanes_) == 0;
+      if (fits) blocks.push_back(vectors * lanes_);
     }
-    return lanes_;
+    long own = blocks.empty() ? lanes_ : blocks.front();
+    return choices_.choose("block", own, blocks);
   }
 
   long tile_positions(long tiles) const {
-    long vectors = (block_of_filters() + lanes_ - 1) / lanes_;
+    long vectors = (filters_ + lanes_ - 1) / lanes_;
     auto choice = choose_positions(s_.target, tiles, vectors);
     return choice ? choice->positions : 1;
   }
 
   void split_channels() {
-    std::tie(columns_, column_) = writer_.split("co", block_of_filters());
+    std::tie(columns_, column_) = writer_.split("co", filters_);
     for (const std::string& statement : output_) split(statement, column_, lanes_);
     for (const std::string& statement : input_) split(statement, "ci", lanes_);
-    long together = s_.target.lane_products ? lanes_ : 4;
+    long together =
+        choices_.choose("together", s_.target.lane_products ? lanes_ : 4, {1, 2, 4, 8, 16});
     std::tie(sum_, sum_inner_) = split(products_, "ci", together);
   }
 
@@ -259,17 +278,21 @@ class Writing {
       std::vector<std::string> inside{"oh.i", "ow.i", "v"};
       if (has(s, "u")) inside = {"v", "oh.i", "u"};
       order.insert(order.end(), inside.begin(), inside.end());
-      order.push_back(has(s, column_ + ".i") ? column_ + ".i" : column_);
+      order.push_back(lanes_loop());
       put(s, order);
     }
   }
+
+  /// Returns the loop of the outputs' vectors.
+  std::string lanes_loop() const { return filters_ > lanes_ ? column_ + ".i" : column_; }
 
   void merge(const std::string& loop) {
     if (!loop.empty()) writer_.merge_neighbours({loop});
   }
 
   void merge_all() {
-    for (const std::string& loop : {std::string("g.w"), columns_ + ".w", column_, std::string("ci")}) {
+    for (const std::string& loop :
+         {std::string("g.w"), columns_ + ".w", column_, std::string("ci")}) {
       if (has(weights_.front(), loop)) merge(loop);
     }
     if (by_columns_) {
@@ -293,6 +316,10 @@ class Writing {
     for (const std::string& loop : {std::string("u"), std::string("v"), tiles_outer_}) merge(loop);
     merge(tile_);
     merge(column_ + ".o");
+    // What is made of a tile's outputs follows at once, and asks once whether they are there.
+    for (const std::string& loop : {std::string("oh.i"), std::string("ow.i"), lanes_loop()}) {
+      merge(loop);
+    }
   }
 
   void mark(const std::string& statement, const char* step, const std::string& loop) {
@@ -310,7 +337,7 @@ class Writing {
     }
     for (const std::string& s : output_) {
       for (const char* loop : {"oh.i", "ow.i", "v", "u"}) mark(s, "unroll", loop);
-      mark(s, "vectorize", has(s, column_ + ".i") ? column_ + ".i" : column_);
+      mark(s, "vectorize", lanes_loop());
     }
     for (const std::string& s : weights_) {
       for (const char* loop : {"u", "v", "kh", "kw"}) mark(s, "unroll", loop);
@@ -321,27 +348,40 @@ class Writing {
     std::vector<std::string> shared{std::string(batch_loop), tile_blocks_, "g"};
     if (by_columns_) {
       shared.push_back(columns_);
-      for (const std::string& loop : {std::string("n.in"), std::string("g.in"), std::string("ci.o")}) {
+      for (const std::string& loop :
+           {std::string("n.in"), std::string("g.in"), std::string("ci.o")}) {
         if (has(input_.front(), loop)) mark(input_.front(), "parallel", loop);
       }
     }
-    std::erase_if(shared, [&](const std::string& loop) { return loop.empty() || !writer_.has(loop); });
+    std::erase_if(shared,
+                  [&](const std::string& loop) { return loop.empty() || !writer_.has(loop); });
     writer_.share(shared);
   }
 };
 
-std::optional<Written> recipe(const Situation& s) {
+std::optional<Written> write(const Situation& s, Choices& choices) {
   auto shape = shape_of(s);
   if (!shape) return std::nullopt;
-  long outputs = choose_outputs(s, *shape);
+  std::vector<long> possible;
+  for (long m : {2L, 4L, 6L}) {
+    if (shape->rows > m && shape->columns > m) possible.push_back(m);
+  }
+  long outputs = choices.choose("outputs", choose_outputs(s, *shape), possible);
   if (outputs == 0) return std::nullopt;
-  return Writing(s, *shape, outputs).run();
+  return Writing(s, choices, *shape, outputs).run();
 }
+
+std::optional<Written> recipe(const Situation& s, const Settings& settings) {
+  return written_with(s, settings, write);
+}
+
+std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
 
 }  // namespace
 
 Schedule winograd() {
-  return {"winograd", "fewer products for windows that slide by 1", Schedule::For::fewer, recipe};
+  return {"winograd", "fewer products for windows that slide by 1", Schedule::For::fewer, knobs,
+          recipe};
 }
 
 }  // namespace lathe::schedules

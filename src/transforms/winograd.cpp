@@ -3,12 +3,11 @@
 //   winograd(4):   O[co, oh, ow] += W[co, ci, kh, kw] * I[ci, oh + kh, ow + kw]
 //
 //     U[co, ci, u, v]  += G[u, kh] * G[v, kw] * W[co, ci, kh, kw]     weights only: done once
-//     T[ci, t, u, iw]  += B[u, ih] * I[ci, 4*oh.o + ih, 4*ow.o + iw]  tile t = (oh.o, ow.o), its rows
-//     V[u, v, t, ci]   += B[v, iw] * T[ci, t, u, iw]                  and its columns
-//     P[u, v, t, co]   += U[co, ci, u, v] * V[u, v, t, ci]            36 products for 16 outputs
-//     Q[co, t, oh.i, v]    += A[oh.i, u] * P[u, v, t, co]
-//     Y[co, t, oh.i, ow.i] += A[ow.i, v] * Q[co, t, oh.i, v]
-//     O[co, 4*oh.o + oh.i, 4*ow.o + ow.i] += Y[co, t, oh.i, ow.i]
+//     T[ci, t, u, iw]  += B[u, ih] * I[ci, 4*oh.o + ih, 4*ow.o + iw]  tile t = (oh.o, ow.o), its
+//     rows V[u, v, t, ci]   += B[v, iw] * T[ci, t, u, iw]                  and its columns P[u, v,
+//     t, co]   += U[co, ci, u, v] * V[u, v, t, ci]            36 products for 16 outputs Q[co, t,
+//     oh.i, v]    += A[oh.i, u] * P[u, v, t, co] Y[co, t, oh.i, ow.i] += A[ow.i, v] * Q[co, t,
+//     oh.i, v] O[co, 4*oh.o + oh.i, 4*ow.o + ow.i] += Y[co, t, oh.i, ow.i]
 //
 // The relation of co and ci is taken as it is: dense, grouped, a slice. Every statement that slides
 // in two dimensions is rewritten; a second argument names one. Values are the same up to rounding.
@@ -16,8 +15,8 @@
 
 #include <algorithm>
 
+#include "nest/slide.h"
 #include "transforms/transform_neural.h"
-#include "transforms/transform_slide.h"
 #include "transforms/transform_toom.h"
 
 namespace lathe::transforms {
@@ -56,7 +55,8 @@ class Frame {
   /// Returns the coordinates that were kept.
   std::vector<isl::aff> kept() const {
     std::vector<isl::aff> result;
-    for (size_t k = 0; k < kept_.size(); ++k) result.push_back(poly::coordinate(domain_.space(), k));
+    for (size_t k = 0; k < kept_.size(); ++k)
+      result.push_back(poly::coordinate(domain_.space(), k));
     return result;
   }
   /// Returns an index of the old statement, of coordinates that were kept.
@@ -116,7 +116,7 @@ class Rewriting {
   Applied run() {
     name_all();
     declare_all();
-    std::vector<Statement> made{weights(), input_rows(), input_columns(), products(),
+    std::vector<Statement> made{weights(),     input_rows(),     input_columns(), products(),
                                 output_rows(), output_columns(), result()};
     return {put_in_place(std::move(made)), note(), bound()};
   }
@@ -137,9 +137,6 @@ class Rewriting {
 
   const Access& weight() const { return s_.reads[sliding_.weight]; }
   const Access& data() const { return s_.reads[sliding_.data]; }
-
-  /// Of the statements that are made, those up to the products.
-  static constexpr size_t products_end = 4;
 
   // ---- names and tensors --------------------------------------------------------------------
 
@@ -227,9 +224,10 @@ class Rewriting {
   std::vector<isl::aff> others_at(const Frame& frame, const Access& access) const {
     std::vector<isl::aff> result;
     for (const isl::aff& index : poly::parts(access.at)) {
-      bool slides = std::any_of(sliding_.slides.begin(), sliding_.slides.end(), [&](const Slide& x) {
-        return poly::involves(index, x.position) || poly::involves(index, x.window);
-      });
+      bool slides =
+          std::any_of(sliding_.slides.begin(), sliding_.slides.end(), [&](const Slide& x) {
+            return poly::involves(index, x.position) || poly::involves(index, x.window);
+          });
       if (!slides) result.push_back(frame.old(index));
     }
     return result;
@@ -252,33 +250,39 @@ class Rewriting {
 
   Statement weights() const {
     Frame f(s_, of_weight_,
-            {{u_, rows_.products()}, {v_, columns_.products()}, {s_.dims[h_.window], h_.elements},
+            {{u_, rows_.products()},
+             {v_, columns_.products()},
+             {s_.dims[h_.window], h_.elements},
              {s_.dims[w_.window], w_.elements}});
     isl::aff kh = f[s_.dims[h_.window]], kw = f[s_.dims[w_.window]];
-    return f.statement(fresh_name(nest_, "weights"),
-                       f.access(U_, joined(f.kept(), {f[u_], f[v_]})),
+    return f.statement(fresh_name(nest_, "weights"), f.access(U_, joined(f.kept(), {f[u_], f[v_]})),
                        {f.access(G_[0], {f[u_], kh}), f.access(G_[1], {f[v_], kw}),
                         slid(f, weight(), h_.in_weight, kh, w_.in_weight, kw)});
   }
 
   Statement input_rows() const {
     Frame f(s_, of_data_,
-            {{th_, tiles_h_}, {tw_, tiles_w_}, {u_, rows_.products()}, {ih_, rows_.products()},
+            {{th_, tiles_h_},
+             {tw_, tiles_w_},
+             {u_, rows_.products()},
+             {ih_, rows_.products()},
              {iw_, columns_.products()}});
     isl::aff row = f[th_].scale(m_).add(f[ih_]).add_constant(h_.data_offset);
     isl::aff column = f[tw_].scale(m_).add(f[iw_]).add_constant(w_.data_offset);
     // The last tile may reach beyond the data: what it reads there counts in no output.
     f.where_less(row, tensors_[data().tensor].shape[h_.in_data]);
     f.where_less(column, tensors_[data().tensor].shape[w_.in_data]);
-    return f.statement(fresh_name(nest_, "rows"),
-                       f.access(T_, joined(f.kept(), {tile(f), f[u_], f[iw_]})),
-                       {f.access(B_[0], {f[u_], f[ih_]}),
-                        slid(f, data(), h_.in_data, row, w_.in_data, column)});
+    return f.statement(
+        fresh_name(nest_, "rows"), f.access(T_, joined(f.kept(), {tile(f), f[u_], f[iw_]})),
+        {f.access(B_[0], {f[u_], f[ih_]}), slid(f, data(), h_.in_data, row, w_.in_data, column)});
   }
 
   Statement input_columns() const {
     Frame f(s_, of_data_,
-            {{th_, tiles_h_}, {tw_, tiles_w_}, {u_, rows_.products()}, {v_, columns_.products()},
+            {{th_, tiles_h_},
+             {tw_, tiles_w_},
+             {u_, rows_.products()},
+             {v_, columns_.products()},
              {iw_, columns_.products()}});
     return f.statement(fresh_name(nest_, "columns"),
                        f.access(V_, joined({f[u_], f[v_], tile(f)}, f.kept())),
@@ -302,21 +306,22 @@ class Rewriting {
 
   Statement output_rows() const {
     Frame f(s_, of_result_,
-            {{th_, tiles_h_}, {tw_, tiles_w_}, {x_, m_}, {v_, columns_.products()},
+            {{th_, tiles_h_},
+             {tw_, tiles_w_},
+             {x_, m_},
+             {v_, columns_.products()},
              {u_, rows_.products()}});
-    return f.statement(fresh_name(nest_, "sums"),
-                       f.access(Q_, joined(f.kept(), {tile(f), f[x_], f[v_]})),
-                       {f.access(A_[0], {f[x_], f[u_]}),
-                        f.access(P_, joined({f[u_], f[v_], tile(f)}, f.kept()))});
+    return f.statement(
+        fresh_name(nest_, "sums"), f.access(Q_, joined(f.kept(), {tile(f), f[x_], f[v_]})),
+        {f.access(A_[0], {f[x_], f[u_]}), f.access(P_, joined({f[u_], f[v_], tile(f)}, f.kept()))});
   }
 
   Statement output_columns() const {
     Frame f(s_, of_result_,
             {{th_, tiles_h_}, {tw_, tiles_w_}, {x_, m_}, {y_, m_}, {v_, columns_.products()}});
-    return f.statement(fresh_name(nest_, "outputs"),
-                       f.access(Y_, joined(f.kept(), {tile(f), f[x_], f[y_]})),
-                       {f.access(A_[1], {f[y_], f[v_]}),
-                        f.access(Q_, joined(f.kept(), {tile(f), f[x_], f[v_]}))});
+    return f.statement(
+        fresh_name(nest_, "outputs"), f.access(Y_, joined(f.kept(), {tile(f), f[x_], f[y_]})),
+        {f.access(A_[1], {f[y_], f[v_]}), f.access(Q_, joined(f.kept(), {tile(f), f[x_], f[v_]}))});
   }
 
   /// Adds the tiles to the result: those at the end only as far as it goes.
@@ -325,8 +330,8 @@ class Rewriting {
     isl::aff row = f[th_].scale(m_).add(f[x_]), column = f[tw_].scale(m_).add(f[y_]);
     f.where_less(row, h_.positions);
     f.where_less(column, w_.positions);
-    Access write = slid(f, s_.write, h_.in_result, row.add_constant(h_.result_offset),
-                        w_.in_result, column.add_constant(w_.result_offset));
+    Access write = slid(f, s_.write, h_.in_result, row.add_constant(h_.result_offset), w_.in_result,
+                        column.add_constant(w_.result_offset));
     return f.statement(s_.name, std::move(write),
                        {f.access(Y_, joined(f.kept(), {tile(f), f[x_], f[y_]}))});
   }
@@ -337,8 +342,8 @@ class Rewriting {
                        [&](const Statement& s) { return s.write.tensor == tensor; });
   }
 
-  /// The transforms of what is there beforehand, and the products, run before all others: those can
-  /// then share loops with what is made of the products.
+  /// All but the last run before the other statements, where these do not make what they read: what
+  /// follows can then share the loops of the last.
   Nest put_in_place(std::vector<Statement> made) {
     std::vector<Statement> statements = nest_.statements();
     std::vector<Order> order = target_.rest;
@@ -349,7 +354,7 @@ class Rewriting {
     for (size_t i = 0; i < made.size(); ++i) {
       Statement s = without_units(made[i]);
       s.origin = {s.name, poly::identity(s.domain.space())};
-      long at = static_cast<long>(i) + (first && i < products_end ? 0 : place);
+      long at = static_cast<long>(i) + (first && i + 1 < made.size() ? 0 : place);
       Order plain = plain_order(s, {at});
       if (i + 1 == made.size()) {
         statements[target_.index] = std::move(s);
@@ -398,16 +403,17 @@ class Rewriting {
 /// Rewrites one statement.
 Applied rewritten(const Nest& nest, size_t statement, long outputs) {
   NeuralTarget target = take_statement(nest, statement);
-  Sliding sliding = find_sliding(target.statement, nest.tensors());
+  Sliding sliding = find_sliding(target.statement);
   if (sliding.slides.size() != 2) {
     fail("the window of '{}' slides in {} dimensions; winograd takes two", target.statement.name,
          sliding.slides.size());
   }
   for (const Slide& slide : sliding.slides) {
     if (has_toom(outputs, slide.elements)) continue;
-    fail("winograd({}) is not there for windows of {} elements; m = 2, 4, 6 go with 3, and 2, 4 "
-         "with 5",
-         outputs, slide.elements);
+    fail(
+        "winograd({}) is not there for windows of {} elements; m = 2, 4, 6 go with 3, and 2, 4 "
+        "with 5",
+        outputs, slide.elements);
   }
   return Rewriting(nest, std::move(target), std::move(sliding), outputs).run();
 }
@@ -417,7 +423,8 @@ Applied rewrite(const Nest& nest, const Arguments& args) {
   std::string reason = "no statement adds products";
   std::vector<std::string> names;
   for (const Statement& s : nest.statements()) {
-    if (s.update == Update::add && (!args.has(1) || s.name == args.name(1))) names.push_back(s.name);
+    if (s.update == Update::add && (!args.has(1) || s.name == args.name(1)))
+      names.push_back(s.name);
   }
   if (args.has(1) && names.empty()) fail("no statement '{}' accumulates", args.name(1));
   for (const std::string& name : names) {

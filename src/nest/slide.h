@@ -13,10 +13,10 @@ namespace lathe {
 
 /// One dimension along which a window slides by 1.
 struct Slide {
-  size_t position, window;             ///< coordinates of the statement
+  size_t position, window;               ///< coordinates of the statement
   size_t in_data, in_weight, in_result;  ///< dimensions of the tensors
-  long positions, elements;            ///< their extents
-  long data_offset, result_offset;     ///< data[position + window + data_offset], ...
+  long positions, elements;              ///< their extents
+  long data_offset, result_offset;       ///< data[position + window + data_offset], ...
 };
 
 /// A statement that adds products of a window's weights and data.
@@ -28,6 +28,6 @@ struct Sliding {
 
 /// Finds the slides of a statement; throws a UserError with the reason if there are none, or if one
 /// of them is not by 1, or if the windows are not a box times the other coordinates.
-Sliding find_sliding(const Statement& statement, const std::vector<Tensor>& tensors);
+Sliding find_sliding(const Statement& statement);
 
 }  // namespace lathe

@@ -1,5 +1,5 @@
-// transform_slide.cpp: windows that slide. Interface: transform_slide.h.
-#include "transforms/transform_slide.h"
+// slide.cpp: windows that slide. Interface: slide.h.
+#include "nest/slide.h"
 
 #include <algorithm>
 #include <optional>
@@ -44,30 +44,22 @@ bool is_coordinate(const Affine& a, size_t coordinate) {
 
 class Finder {
  public:
-  Finder(const Statement& s, const std::vector<Tensor>& tensors) : s_(s), tensors_(tensors) {}
+  explicit Finder(const Statement& s) : s_(s) {}
 
   Sliding find() {
     bool product = s_.update == Update::add && s_.reads.size() == 2 &&
                    s_.value.op == Expr::Op::mul && is_product(s_.value) &&
                    s_.value.args[0].op == Expr::Op::read && s_.value.args[1].op == Expr::Op::read;
     if (!product) fail("statement '{}' does not add products of two tensors", s_.name);
-    Sliding result;
-    result.weight = tensors_[s_.reads[0].tensor].role == Role::weight ? 0 : 1;
-    result.data = 1 - result.weight;
-    data_ = taken_apart(s_.reads[result.data]);
-    weight_ = taken_apart(s_.reads[result.weight]);
-    write_ = taken_apart(s_.write);
-    for (size_t d = 0; d < data_.size(); ++d) {
-      if (auto slide = slide_along(d)) result.slides.push_back(*slide);
-    }
+    // The factor that the positions do not move has the weights.
+    Sliding result = slides_with(0);
+    if (result.slides.empty()) result = slides_with(1);
     if (result.slides.empty()) {
-      fail("no window slides over {}: every product reads another element",
-           tensors_[s_.reads[result.data].tensor].name);
+      fail("no window slides: every product of '{}' reads other elements", s_.name);
     }
     for (size_t i = 0; i < s_.dims.size(); ++i) {
-      bool slides = std::any_of(result.slides.begin(), result.slides.end(), [&](const Slide& x) {
-        return x.position == i || x.window == i;
-      });
+      bool slides = std::any_of(result.slides.begin(), result.slides.end(),
+                                [&](const Slide& x) { return x.position == i || x.window == i; });
       if (!slides) result.others.push_back(i);
     }
     require_box(result);
@@ -76,8 +68,19 @@ class Finder {
 
  private:
   const Statement& s_;
-  const std::vector<Tensor>& tensors_;
   std::vector<Affine> data_, weight_, write_;
+
+  /// Finds the slides if the weights are this read.
+  Sliding slides_with(size_t weight) {
+    Sliding result{weight, 1 - weight, {}, {}};
+    data_ = taken_apart(s_.reads[result.data]);
+    weight_ = taken_apart(s_.reads[result.weight]);
+    write_ = taken_apart(s_.write);
+    for (size_t d = 0; d < data_.size(); ++d) {
+      if (auto slide = slide_along(d)) result.slides.push_back(*slide);
+    }
+    return result;
+  }
 
   /// Returns how a window slides along one dimension of the data; nothing if none does.
   std::optional<Slide> slide_along(size_t d) const {
@@ -101,8 +104,9 @@ class Finder {
            s_.dims[x], s_.dims[k], s_.name);
     }
     poly::Interval xs = poly::range(s_.domain, x), ks = poly::range(s_.domain, k);
-    return Slide{x, k, d, *in_weight, *in_result, xs.size(), ks.size(), at.constant,
-                 write_[*in_result].constant};
+    return Slide{x,          k,           d,
+                 *in_weight, *in_result,  xs.size(),
+                 ks.size(),  at.constant, write_[*in_result].constant};
   }
 
   /// Checks that the window moves by 1, and that its elements are neighbours.
@@ -145,8 +149,8 @@ class Finder {
 
 }  // namespace
 
-Sliding find_sliding(const Statement& statement, const std::vector<Tensor>& tensors) {
-  return Finder(statement, tensors).find();
+Sliding find_sliding(const Statement& statement) {
+  return Finder(statement).find();
 }
 
 }  // namespace lathe
