@@ -212,14 +212,16 @@ class Contraction {
       // Of equal steps only one has more than one iteration.
       return std::pair(a.step, a.extent) < std::pair(b.step, b.extent);
     });
+    long bytes = size_of(nest_.tensors()[tensor_].element);
     Layout layout;
     layout.axes.resize(dimensions_.size());
     layout.size = 1;
     for (const Part& part : parts) {
       Layout::Axis& axis = layout.axes[part.axis];
       axis.block = layout_.axes[part.axis].block;
-      (part.inner ? axis.inner : axis.outer) = layout.size;
-      layout.size *= part.extent;
+      long stride = part.extent > 1 ? spread(layout.size, bytes) : layout.size;
+      (part.inner ? axis.inner : axis.outer) = stride;
+      layout.size = stride * part.extent;
     }
     return layout;
   }

@@ -14,6 +14,23 @@ Layout row_major_layout(const std::vector<long>& shape) {
   return layout;
 }
 
+long spread(long stride, long bytes) {
+  constexpr long line = 64, contended = 2048;
+  return stride * bytes % contended == 0 ? stride + line / bytes : stride;
+}
+
+Layout spread_layout(const std::vector<long>& shape, long bytes) {
+  Layout layout;
+  layout.axes.resize(shape.size());
+  layout.size = 1;
+  for (size_t i = shape.size(); i-- > 0;) {
+    long stride = shape[i] > 1 ? spread(layout.size, bytes) : layout.size;
+    layout.axes[i] = {1, stride, 0};
+    layout.size = stride * shape[i];
+  }
+  return layout;
+}
+
 Layout blocked_layout(const std::vector<long>& shape, long block) {
   if (block == 1 || shape.size() < 2) return row_major_layout(shape);
   Layout layout;

@@ -27,6 +27,13 @@ struct Layout {
 /// Returns the row-major layout of a tensor, padding included.
 Layout row_major_layout(const std::vector<long>& shape);
 
+/// Returns "stride" elements, or a line of the cache more if elements of "bytes" so far apart would
+/// contend for the same few lines: a power of two, as the sizes of caches are.
+long spread(long stride, long bytes);
+
+/// Returns the row-major layout of a tensor whose dimensions are spread().
+Layout spread_layout(const std::vector<long>& shape, long bytes);
+
 /// Returns the layout in which "block" indices of dimension 1 lie together, innermost, and the
 /// other dimensions row-major. The last block may be partly empty.
 Layout blocked_layout(const std::vector<long>& shape, long block);

@@ -13,6 +13,13 @@
 namespace lathe {
 namespace {
 
+/// Is a tensor added to? Then it is walked in more ways than one; what is copied is read in order.
+bool is_summed(const Nest& nest, size_t tensor) {
+  return std::any_of(
+      nest.statements().begin(), nest.statements().end(),
+      [&](const Statement& s) { return s.write.tensor == tensor && s.update != Update::assign; });
+}
+
 /// Gives local tensors the layout of the output where they have its shape: what one statement
 /// leaves for the next then lies alike.
 void choose_local_layouts(const Nest& nest, std::vector<Layout>& layouts) {
@@ -28,7 +35,9 @@ void choose_local_layouts(const Nest& nest, std::vector<Layout>& layouts) {
     const Tensor& tensor = nest.tensors()[t];
     if (!layouts[t].axes.empty() || tensor.shape.empty()) continue;
     bool alike = output != nullptr && shape->shape == tensor.shape;
-    layouts[t] = alike ? *output : row_major_layout(tensor.shape);
+    layouts[t] = alike                ? *output
+                 : is_summed(nest, t) ? spread_layout(tensor.shape, size_of(tensor.element))
+                                      : row_major_layout(tensor.shape);
   }
   for (size_t t = 0; t < layouts.size(); ++t) {
     if (layouts[t].size == 0) layouts[t].size = 1;

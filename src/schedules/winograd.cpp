@@ -125,6 +125,7 @@ class Writing {
   std::vector<std::string> weights_, input_, product_, output_;
   long filters_ = 1;         // in a column
   bool by_columns_ = false;  // workers share channels, not tiles
+  bool by_planes_ = false;   // all columns of a plane u, v before the next plane
   // Loops; "" where there is none.
   std::string tile_blocks_, tile_, tiles_outer_, tiles_inner_, columns_, column_;
   std::string channels_, channel_, sum_, sum_inner_;
@@ -185,6 +186,7 @@ class Writing {
         tiles,
         choices_.choose("tiles", block_of(tiles),
                         within({4, 5, 8, 10, 12, 16, 20, 24, 32, 48, 64, 98, 196}, 1, tiles)));
+    by_planes_ = choices_.choose("planes", 0, {0, 1}) == 1;
     by_columns_ =
         choices_.choose("columns", block >= tiles && shape_.groups < 4 ? 1 : 0, {0, 1}) == 1;
     std::tie(tile_blocks_, tile_) = writer_.split("t", block);
@@ -270,8 +272,10 @@ class Writing {
       put(s, order);
     }
     for (const std::string& s : product_) {
-      put(s, {n, tile_blocks_, "g", columns_, "u", "v", tiles_outer_, sum_, sum_inner_,
-              tiles_inner_, column_});
+      std::vector<std::string> order{n, tile_blocks_, "g", columns_, "u", "v"};
+      if (by_planes_) order = {n, tile_blocks_, "g", "u", "v", columns_};
+      order.insert(order.end(), {tiles_outer_, sum_, sum_inner_, tiles_inner_, column_});
+      put(s, order);
     }
     for (const std::string& s : output_) {
       std::vector<std::string> order{n, tile_blocks_, "g", columns_, tile_, column_ + ".o"};
@@ -290,20 +294,24 @@ class Writing {
     if (!loop.empty()) writer_.merge_neighbours({loop});
   }
 
+  /// Gives some statements outer loops of their own.
+  void set_apart(const std::vector<std::string>& statements, const std::string& suffix) {
+    for (const std::string& loop : {std::string(batch_loop), std::string("g")}) {
+      if (!has(statements.front(), loop)) continue;
+      for (const std::string& s : statements) writer_.step("rename", {in(s, loop), loop + suffix});
+      merge(loop + suffix);
+    }
+  }
+
   void merge_all() {
     for (const std::string& loop :
          {std::string("g.w"), columns_ + ".w", column_, std::string("ci")}) {
       if (has(weights_.front(), loop)) merge(loop);
     }
     if (by_columns_) {
-      // The input is transformed by loops of its own.
-      for (const std::string& s : input_) {
-        for (const std::string& loop : {std::string(batch_loop), std::string("g")}) {
-          if (has(s, loop)) writer_.step("rename", {in(s, loop), loop + ".in"});
-        }
-      }
-      for (const char* loop : {"n.in", "g.in"}) merge(loop);
+      set_apart(input_, ".in");
       merge("ci.o");
+      if (by_planes_) set_apart(output_, ".out");
     }
     for (const std::string& loop : {std::string(batch_loop), tile_blocks_, std::string("g")}) {
       merge(loop);
@@ -313,7 +321,9 @@ class Writing {
       merge("ci.o");
     }
     merge(columns_);
-    for (const std::string& loop : {std::string("u"), std::string("v"), tiles_outer_}) merge(loop);
+    for (const std::string& loop : {std::string("u"), std::string("v")}) merge(loop);
+    if (by_planes_) merge(columns_);
+    merge(tiles_outer_);
     merge(tile_);
     merge(column_ + ".o");
     // What is made of a tile's outputs follows at once, and asks once whether they are there.
@@ -345,17 +355,25 @@ class Writing {
     for (const std::string& loop : {std::string("g.w"), columns_ + ".w"}) {
       mark(weights_.front(), "parallel", loop);
     }
-    std::vector<std::string> shared{std::string(batch_loop), tile_blocks_, "g"};
-    if (by_columns_) {
-      shared.push_back(columns_);
-      for (const std::string& loop :
-           {std::string("n.in"), std::string("g.in"), std::string("ci.o")}) {
-        if (has(input_.front(), loop)) mark(input_.front(), "parallel", loop);
-      }
-    }
-    std::erase_if(shared,
-                  [&](const std::string& loop) { return loop.empty() || !writer_.has(loop); });
-    writer_.share(shared);
+    share();
+  }
+
+  /// Shares the outermost loops among workers: of each part that has loops of its own.
+  void share() {
+    std::string n(batch_loop);
+    if (!by_columns_) return share({n, tile_blocks_, "g"}, output_);
+    share({n + ".in", "g.in", "ci.o"}, input_);
+    if (!by_planes_) return share({n, "g", columns_}, output_);
+    share({n, "g", "u", "v"}, product_);
+    share({n + ".out", "g.out", columns_, tile_}, output_);
+  }
+
+  void share(std::vector<std::string> loops, const std::vector<std::string>& statements) {
+    std::erase_if(loops, [&](const std::string& loop) {
+      return loop.empty() || !has(statements.front(), loop);
+    });
+    for (std::string& loop : loops) loop = in(statements.front(), loop);
+    writer_.share(loops);
   }
 };
 
