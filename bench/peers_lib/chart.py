@@ -1,10 +1,12 @@
-"""A bar chart of speed relative to ONNX Runtime, as SVG."""
+"""A bar chart of speed relative to ONNX Runtime, or to another peer where it is not, as SVG."""
 from __future__ import annotations
 
 import math
 from html import escape
 
-from .report import Report, mean_speed, speed
+from .networks import TITLES
+from .report import Report
+from .results import speed
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart.
 COLOURS = {
@@ -17,7 +19,7 @@ COLOURS = {
 }
 NAMES = {"lathe": "Lathe", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ncnn": "ncnn",
          "torch": "PyTorch", "tvm": "TVM (untuned)"}
-WIDTH, LEFT, RIGHT = 860, 170, 60
+WIDTH, LEFT, RIGHT = 860, 185, 60
 BAR, GAP, TOP = 13, 12, 78
 
 
@@ -33,15 +35,17 @@ def _step(largest: float) -> float:
 
 def chart(report: Report) -> str:
     """Horizontal bars grouped by network, a panel for each thread count; 1 is ONNX Runtime."""
-    peers = [peer for peer in report.measured() if peer != "onnxruntime"]
+    others = [peer for peer in report.measured() if peer != "lathe"]
+    reference = "onnxruntime" if "onnxruntime" in others else others[0]
+    peers = [peer for peer in report.measured() if peer != reference]
     panels: list[tuple[str, list[tuple[str, dict[str, float]]]]] = []
     for threads, models in report.runs.items():
         groups: list[tuple[str, dict[str, float]]] = []
         for model, results in models.items():
-            values = {p: speed(results, p, "onnxruntime") for p in peers}
-            groups.append((model, {p: v for p, v in values.items() if v}))
-        if len(groups) > 1:
-            means = {p: mean_speed(models, p, "onnxruntime") for p in peers}
+            values = {p: speed(results, p, reference) for p in peers}
+            groups.append((TITLES.get(model, model), {p: v for p, v in values.items() if v}))
+        if len(report.published(threads)) > 1:
+            means = {p: report.mean(threads, p, reference) for p in peers}
             groups.append(("geometric mean", {p: v for p, v in means.items() if v}))
         groups = [(name, values) for name, values in groups if values]
         if groups:
@@ -59,10 +63,10 @@ def chart(report: Report) -> str:
         f'viewBox="0 0 {WIDTH} {height}" font-family="Helvetica, Arial, sans-serif" '
         'font-size="12" fill="#222222">',
         f'<rect width="{WIDTH}" height="{height}" fill="#ffffff"/>',
-        _text(16, 26, "Speed relative to ONNX Runtime (longer is faster)",
+        _text(16, 26, f"Speed relative to {NAMES[reference]} (longer is faster)",
               'font-size="17" font-weight="bold"'),
         _text(16, 45, f"{report.machine['processor']}, {report.machine['cores']} cores; batch 1, "
-              f"fp32, medians; {report.machine['date'][:10]}", 'fill="#555555"'),
+              f"fp32, medians; {report.dates()}", 'fill="#555555"'),
     ]
     x = 16.0
     for peer in peers:
@@ -71,7 +75,7 @@ def chart(report: Report) -> str:
         x += 17 + 7.0 * len(NAMES[peer]) + 18
     out.append(f'<line x1="{x:.1f}" y1="63" x2="{x + 14:.1f}" y2="63" stroke="#222222" '
                'stroke-width="1.5"/>')
-    out.append(_text(x + 19, 67, "ONNX Runtime = 1"))
+    out.append(_text(x + 19, 67, f"{NAMES[reference]} = 1"))
 
     y = float(TOP)
     for (title, groups), panel in zip(panels, heights, strict=True):
@@ -89,7 +93,7 @@ def chart(report: Report) -> str:
         for name, group in groups:
             middle = inner + BAR * len(group) / 2 + 4
             weight = ' font-weight="bold"' if name == "geometric mean" else ""
-            shown = name if len(name) <= 24 else name[:23] + "…"
+            shown = name if len(name) <= 26 else name[:25] + "…"
             out.append(_text(LEFT - 8, middle, shown, f'text-anchor="end"{weight}'))
             for peer, value in group.items():
                 out.append(

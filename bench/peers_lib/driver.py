@@ -2,25 +2,26 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from . import choice, machine, networks, resume
+from .chart import chart
+from .networks import NETWORKS, ModelError, last_line
+from .report import ALONE, Origin, Report
+from .results import Result, Results
+from .task import Task
 from .worker import PEERS
 
-if TYPE_CHECKING:
-    from .report import Report
-
-NETWORKS = ["resnet34", "resnet50", "densenet161", "resnext29_2x64d", "mobilenet_v2", "vgg16",
-            "resnet34-cifar"]
 ROOT = Path(__file__).resolve().parent.parent.parent
+Writers = dict[str, Callable[[Path], None]]  # what writes each model to a file, by its name
 
 
 def _list(text: str) -> list[str]:
@@ -34,25 +35,29 @@ def _numbers(text: str) -> list[int]:
     return list(dict.fromkeys(numbers))
 
 
-def _arguments(arguments: list[str]) -> argparse.Namespace:
-    others = [name for name in PEERS if name != "lathe"]
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="bench/peers",
         description="Compares the speed of networks compiled by Lathe with other inference "
                     "libraries: same weights, inputs, threads and cores, batch 1, fp32.",
         epilog=f"Without NETWORK: {' '.join(NETWORKS)}. scripts/setup-bench installs the peers.")
     parser.add_argument("networks", nargs="*", metavar="NETWORK",
-                        help="a built-in network of Lathe, or an .onnx file")
+                        help="a built-in network of Lathe, one with its 3x3 convolutions in "
+                             "groups (resnet34-cifar/g4), or an .onnx file")
     parser.add_argument("--lathe", type=Path, default=ROOT / "build" / "release" / "lathe",
                         metavar="PROGRAM", help="the compiler; build/release/lathe unless told")
     parser.add_argument("--no-lathe", action="store_true", help="compare the peers alone")
     parser.add_argument("--threads", type=_numbers, default=None, metavar="N,...",
                         help="thread counts; 1 and the number of cores, at most 2, unless told")
-    parser.add_argument("--peers", type=_list, default=others, metavar="NAME,...",
-                        help=f"of {','.join(others)}; all unless told")
+    parser.add_argument("--peers", type=_list, default=None, metavar="NAME,...",
+                        help=f"of {','.join(choice.OTHERS)}; best: all but tvm, as unless told; "
+                             "all: all")
     parser.add_argument("--seconds", type=float, default=5.0,
                         help="of runs for each peer and network; 5 unless told")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write everything as JSON")
+    parser.add_argument("--json", type=Path, metavar="FILE",
+                        help="write everything as JSON, after each network")
+    parser.add_argument("--resume", action="store_true",
+                        help="keep what the file of --json holds, and do not measure it again")
     parser.add_argument("--svg", type=Path, metavar="FILE",
                         help="write a chart of speed relative to ONNX Runtime")
     parser.add_argument("--layers", type=Path, metavar="CSV",
@@ -62,12 +67,21 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
                         help="with --layers: in these numbers of groups, where they divide")
     parser.add_argument("--depthwise", metavar="NETWORK",
                         help="compare the distinct depthwise 3x3 layers of a network")
+    return parser
+
+
+def _arguments(arguments: list[str]) -> argparse.Namespace:
+    parser = _parser()
     options = parser.parse_args(arguments)
-    unknown = [name for name in options.peers if name not in others]
+    options.named = options.peers is not None
+    options.peers = choice.expand(options.peers or ["best"])
+    unknown = [name for name in options.peers if name not in choice.OTHERS]
     if unknown:
-        parser.error(f"no peer '{unknown[0]}'; there are {', '.join(others)}")
+        parser.error(f"no peer '{unknown[0]}'; there are {', '.join(choice.OTHERS)}")
     if not options.seconds > 0:
         parser.error("--seconds is not above 0")
+    if options.resume and not options.json:
+        parser.error("--resume needs --json")
     found = shutil.which(options.lathe)
     options.lathe = Path(found or options.lathe).absolute()
     cores = len(os.sched_getaffinity(0))
@@ -103,22 +117,24 @@ class Progress:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
-def _models(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[Path], None]]:
-    """What writes each model to a file, by the model's name."""
-    from . import models
+def _writers(options: argparse.Namespace, folder: Path) -> Writers:
+    if options.layers or options.depthwise:
+        return _layer_writers(options, folder)
+    writers: Writers = {}
+    for network in options.networks or NETWORKS:
+        if network.endswith(".onnx"):
+            if not Path(network).exists():
+                raise ModelError(f"{network}: no such file")
+            name = Path(network).stem
+            writers[name if name not in writers else network] = _linker(Path(network))
+        else:
+            writers[network] = lambda file, network=network: networks.export(
+                options.lathe, network, file)
+    return writers
 
-    if not options.layers and not options.depthwise:
-        writers: dict[str, Callable[[Path], None]] = {}
-        for network in options.networks or NETWORKS:
-            if network.endswith(".onnx"):
-                if not Path(network).exists():
-                    raise models.ModelError(f"{network}: no such file")
-                name = Path(network).stem
-                writers[name if name not in writers else network] = _linker(Path(network))
-            else:
-                writers[network] = lambda file, network=network: models.export(
-                    options.lathe, network, file)
-        return writers
+
+def _layer_writers(options: argparse.Namespace, folder: Path) -> Writers:
+    from . import models
 
     layers = []
     if options.layers:
@@ -129,7 +145,7 @@ def _models(options: argparse.Namespace, folder: Path) -> dict[str, Callable[[Pa
         file = Path(options.depthwise)
         if file.suffix != ".onnx":
             file = folder / "depthwise.onnx"
-            models.export(options.lathe, options.depthwise, file)
+            networks.export(options.lathe, options.depthwise, file)
         layers += models.depthwise_layers(file)
     return {layer.name: lambda file, layer=layer: models.write_layer(layer, file)
             for layer in layers}
@@ -141,8 +157,6 @@ def _linker(source: Path) -> Callable[[Path], None]:
 
 def _compile(lathe: Path, model: Path, library: Path) -> str:
     """Runs 'lathe compile'; returns what is wrong, or nothing."""
-    from .models import last_line
-
     if (library / "libmodel.so").exists():
         return ""
     try:
@@ -158,89 +172,171 @@ def _compile(lathe: Path, model: Path, library: Path) -> str:
     return f"'lathe compile' wrote no {' and no '.join(missing)}" if missing else ""
 
 
-def _measure_all(options: argparse.Namespace, report: Report, folder: Path,
-                 progress: Progress) -> None:
-    """Measures every model with every thread count; prints a table after each thread count."""
+class Comparison:
+    """Measures models one after the other, into a report that is saved after each."""
+
+    def __init__(self, options: argparse.Namespace, report: Report, peers: list[str],
+                 missing: list[str]) -> None:
+        self._options, self._report = options, report
+        self._peers, self._missing = peers, missing
+        self._progress = Progress()
+        self._origin = Origin(report.machine["date"], " ".join(
+            f"({text})" if key == "git" else text for key, text in report.lathe.items()
+            if key != "program"), options.seconds)
+
+    def clear(self) -> None:
+        """Makes room for other output."""
+        self._progress.clear()
+
+    def _unfinished(self, model: str) -> list[int]:
+        """The thread counts that a model is to be measured with."""
+        if not self._options.resume:
+            return self._options.threads
+        return [threads for threads in self._options.threads if not resume.is_finished(
+            self._report, threads, model, self._peers, self._options.seconds)]
+
+    def _keep(self, threads: int, model: str, results: Results) -> None:
+        results |= {peer: Result(peer, "not installed") for peer in self._missing}
+        self._report.add(threads, model, results, self._origin)
+        if self._options.json:
+            resume.save(self._report, self._options.json)
+
+    def measure_alone(self, names: list[str]) -> None:
+        """Measures Lathe without any peer, which needs no Python library either."""
+        for name in names:
+            for threads in self._unfinished(name):
+                self._progress.say(_title(name, threads))
+                found = networks.measure_alone(self._options.lathe, name, threads,
+                                               self._options.seconds)
+                result = Result("lathe", runs=found["runs"], median=found["median_ms"] / 1e3,
+                                p90=found["p90_ms"] / 1e3)
+                self._keep(threads, name, {"lathe": result})
+
+    def measure(self, writers: Writers, folder: Path) -> None:
+        """Measures every model with every thread count."""
+        for number, (name, write) in enumerate(writers.items()):
+            unfinished = self._unfinished(name)
+            if not unfinished:
+                continue
+            place = folder / f"model{number}"
+            place.mkdir()
+            self._progress.say(_title(name, unfinished[0]))
+            inputs = _prepare(place, write)
+            for threads in unfinished:
+                if threads != unfinished[0]:
+                    self._progress.say(_title(name, threads))
+                self._keep(threads, name, self._compare(name, threads, place, inputs))
+            shutil.rmtree(place)
+
+    def _compare(self, name: str, threads: int, place: Path, inputs: dict[str, str]) -> Results:
+        from .measure import measure
+
+        what = _title(name, threads)
+        cpus = sorted(os.sched_getaffinity(0))[:threads]
+        model = place / "model.onnx"
+        tasks: dict[str, Task | str] = {}
+        for peer in self._peers:
+            task = Task(str(model), inputs, threads, cpus, str(place / peer))
+            tasks[peer] = task
+            if peer == "lathe":
+                self._progress.say(what, "lathe compiles")
+                task.library = str(place / "library")
+                reason = _compile(self._options.lathe, model, Path(task.library))
+                tasks[peer] = reason or task
+        return measure(tasks, place, self._options.seconds,
+                       lambda step: self._progress.say(what, step))
+
+
+def _title(model: str, threads: int) -> str:
+    return f"{model}, {threads} thread{'s' if threads != 1 else ''}"
+
+
+def _prepare(place: Path, write: Callable[[Path], None]) -> dict[str, str]:
+    """Writes a model, and random inputs for it; returns their files by the names of the inputs."""
     import numpy as np
 
     from . import models
-    from .measure import measure
-    from .task import Task
 
-    writers = _models(options, folder)
-    prepared: dict[str, dict[str, str]] = {}
-    cpus = sorted(os.sched_getaffinity(0))
-    for threads in options.threads:
-        report.runs[threads] = {}
-        for number, (name, write) in enumerate(writers.items()):
-            what = f"{name}, {threads} thread{'s' if threads != 1 else ''}"
-            progress.say(what)
-            place = folder / f"model{number}"
-            model = place / "model.onnx"
-            if name not in prepared:
-                place.mkdir()
-                write(place / "source.onnx")
-                arrays = models.prepare(place / "source.onnx", model)
-                prepared[name] = {}
-                for i, (tensor, array) in enumerate(arrays.items()):
-                    prepared[name][tensor] = str(place / f"input_{i}.npy")
-                    np.save(prepared[name][tensor], array)
-            tasks: dict[str, Task | str] = {}
-            for peer in report.peers:
-                task = Task(str(model), prepared[name], threads, cpus[:threads],
-                            str(place / peer))
-                if peer == "lathe":
-                    progress.say(what, "lathe compiles")
-                    task.library = str(place / "library")
-                    reason = _compile(options.lathe, model, Path(task.library))
-                    tasks[peer] = reason or task
-                else:
-                    tasks[peer] = task
-            results = report.runs[threads][name] = {}
-            measure(tasks, place, options.seconds, results,
-                    lambda step, what=what: progress.say(what, step))
-        progress.clear()
+    write(place / "source.onnx")
+    inputs: dict[str, str] = {}
+    arrays = models.prepare(place / "source.onnx", place / "model.onnx")
+    for i, (tensor, array) in enumerate(arrays.items()):
+        inputs[tensor] = str(place / f"input_{i}.npy")
+        np.save(inputs[tensor], array)
+    return inputs
+
+
+def _say(text: str) -> None:
+    print(f"bench/peers: {text}", file=sys.stderr)
+
+
+def _interrupt(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def _earlier(options: argparse.Namespace, report: Report) -> None:
+    """Adopts what the file of --json holds, if that is wanted."""
+    if not options.resume or not options.json.exists():
+        return
+    resume.adopt(report, resume.load(options.json, list(PEERS)))
+    count = sum(map(len, report.runs.values()))
+    _say(f"{options.json} holds {count} measurements, which are kept")
+
+
+def _measure_all(options: argparse.Namespace, comparison: Comparison, alone: bool) -> int:
+    """Measures; returns the exit status, also where that ends early."""
+    signal.signal(signal.SIGTERM, _interrupt)
+    try:
+        with tempfile.TemporaryDirectory(prefix="peers-") as folder:
+            if alone:
+                _say(ALONE)
+                comparison.measure_alone(options.networks or NETWORKS)
+            else:
+                comparison.measure(_writers(options, Path(folder)), Path(folder))
+    except KeyboardInterrupt:
+        comparison.clear()
+        _say("interrupted; this is what was finished")
+        return 130
+    except ModelError as error:
+        comparison.clear()
+        _say(str(error))
+        return 2
+    comparison.clear()
+    return 0
+
+
+def _print(report: Report) -> None:
+    print("\n".join(report.header()))
+    for threads in report.runs:
+        print("\n" + "\n".join(report.table(threads)))
 
 
 def main(arguments: list[str]) -> int:
     """Runs bench/peers; returns its exit status."""
     options = _arguments(arguments)
-    try:
-        import numpy  # noqa: F401
-        import onnx  # noqa: F401
-    except ModuleNotFoundError as error:
-        print(f"bench/peers: no Python module '{error.name}'; run scripts/setup-bench",
-              file=sys.stderr)
+    there, missing = choice.share_out(options.peers, choice.is_installed)
+    if not there and (options.named or options.no_lathe or options.layers or options.depthwise):
+        _say(f"not installed: {', '.join(missing)}; run scripts/setup-bench")
         return 2
-    from . import machine
-    from .chart import chart
-    from .models import ModelError
-    from .report import Report
-
-    peers = [p for p in PEERS if p in options.peers or p == "lathe" and not options.no_lathe]
+    needed = ["numpy", "onnx"] if there else []
+    absent = [module for module in needed if not choice.is_installed(module)]
+    if absent:
+        _say(f"no Python module '{absent[0]}'; run scripts/setup-bench")
+        return 2
     state = {} if options.no_lathe else machine.lathe_state(options.lathe)
-    report = Report(machine.describe(), state, options.seconds, peers)
-    progress = Progress()
-    status = 0
+    report = Report(machine.describe(options.lathe), state, list(PEERS))
     try:
-        with tempfile.TemporaryDirectory(prefix="peers-") as folder:
-            _measure_all(options, report, Path(folder), progress)
-    except KeyboardInterrupt:
-        progress.clear()
-        print("bench/peers: interrupted; this is what was measured so far", file=sys.stderr)
-        status = 130
-    except ModelError as error:
-        progress.clear()
-        print(f"bench/peers: {error}", file=sys.stderr)
-        status = 2
-    report.runs = {t: runs for t, m in report.runs.items()
-                   if (runs := {name: r for name, r in m.items() if r})}
+        _earlier(options, report)
+    except resume.NotResumable as error:
+        _say(f"{error}; name another file, or measure anew: without --resume, make bench AGAIN=1")
+        return 2
+    peers = there if options.no_lathe else ["lathe", *there]
+    comparison = Comparison(options, report, peers, missing)
+    status = _measure_all(options, comparison, not there)
     if report.runs:
-        print("\n".join(report.header()))
-        for threads in report.runs:
-            print("\n" + "\n".join(report.table(threads)))
+        _print(report)
         if options.json:
-            options.json.write_text(json.dumps(report.as_json(), indent=1) + "\n")
-        if options.svg:
+            resume.save(report, options.json)
+        if options.svg and len(report.measured()) > 1:
             options.svg.write_text(chart(report))
     return status

@@ -1,6 +1,7 @@
 """What the measurements were made on."""
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
@@ -27,7 +28,13 @@ def _processor() -> str:
     return platform.processor() or "unknown processor"
 
 
-def describe() -> dict[str, Any]:
+def _limits(lathe: Path) -> dict[str, Any]:
+    """What 'lathe bench --machine' says: peak and bandwidths; nothing if it cannot be run."""
+    text = _output(lathe, "bench", "--machine", "--json")
+    return json.loads(text) if text else {}
+
+
+def describe(lathe: Path) -> dict[str, Any]:
     """The machine, for the header and the JSON file."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     return {
@@ -37,6 +44,7 @@ def describe() -> dict[str, Any]:
         "memory_gib": round(memory / 2**30, 1),
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
+        "limits": _limits(lathe),
         "date": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
 

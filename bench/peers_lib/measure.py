@@ -12,68 +12,21 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from .models import last_line
+from .networks import last_line
+from .results import Result, Results
 from .task import Task
 
 TOLERANCE = 1e-3  # of the largest value of the reference
 ROUND = 0.3  # seconds of runs in a round, unless less is asked for in all
 ROUNDS = 5  # at least
 SETTLE = 0.05  # seconds between rounds, for threads that wait a moment for more work
-BUSY = 0.05  # an idle worker, or another program, that uses more of a CPU than this is reported
 LOAD_LIMIT = 900.0  # seconds for a peer to load or compile a model
 PROGRAM = Path(__file__).resolve().parent.parent / "peers"
-
-
-@dataclass
-class Result:
-    """What came of one peer on one model with one number of threads."""
-
-    peer: str
-    status: str = "ok"  # ok, wrong, failed, not installed
-    reason: str = ""
-    version: str = ""
-    difference: float | None = None  # largest, relative to the largest value of the reference
-    seconds: list[float] = field(default_factory=list)
-    rounds: list[float] = field(default_factory=list)  # the median of each
-    idle_cpu: float | None = None  # share of a CPU used while others ran
-    foreign_cpu: float | None = None  # share of a CPU that other programs used while this ran
-
-    @property
-    def median(self) -> float | None:
-        """Seconds of a run."""
-        return statistics.median(self.seconds) if self.seconds else None
-
-    def quantile(self, share: float) -> float | None:
-        """Seconds that this share of the runs stays below."""
-        return float(np.quantile(self.seconds, share)) if self.seconds else None
-
-    @property
-    def spread(self) -> float | None:
-        """Interquartile range as a share of the median."""
-        if not self.seconds:
-            return None
-        low, high = np.quantile(self.seconds, [0.25, 0.75])
-        return float((high - low) / statistics.median(self.seconds))
-
-    def summary(self) -> dict[str, Any]:
-        """Everything for the JSON file."""
-        data = asdict(self)
-        runs = data.pop("seconds")
-        rounds = data.pop("rounds")
-        return data | {
-            "runs": len(runs),
-            "median_s": self.median,
-            "p10_s": self.quantile(0.1),
-            "p90_s": self.quantile(0.9),
-            "iqr_share": self.spread,
-            "round_medians_s": rounds,
-        }
 
 
 class WorkerFailed(Exception):
@@ -103,7 +56,7 @@ class Worker:
                 stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, env=environment,
                 start_new_session=True)
         self._unread = b""
-        self.used = 0.0
+        self.seconds: list[float] = []
         self.estimate = 0.0
         self._idle_since: tuple[float, float] | None = None
         self.idle_wall = self.idle_cpu = 0.0
@@ -233,7 +186,7 @@ def _attempt(result: Result, action: Callable[[], Any]) -> Any:
     return None
 
 
-def _check(workers: dict[str, Worker], results: dict[str, Result]) -> None:
+def _check(workers: dict[str, Worker], results: Results) -> None:
     """Compares the outputs with those of onnxruntime, or of the first peer there is."""
     outputs = {}
     for peer, worker in workers.items():
@@ -253,7 +206,7 @@ def _check(workers: dict[str, Worker], results: dict[str, Result]) -> None:
                 f"outputs have other sizes than {reference}'s, or are not finite")
 
 
-def _alternate(workers: dict[str, Worker], results: dict[str, Result], seconds: float,
+def _alternate(workers: dict[str, Worker], results: Results, seconds: float,
                say: Callable[[str], None]) -> None:
     """Rounds in shuffled order until each worker has used its seconds."""
     length = min(ROUND, seconds / ROUNDS)
@@ -284,23 +237,21 @@ def _alternate(workers: dict[str, Worker], results: dict[str, Result], seconds: 
             worker.run_wall += time.monotonic() - begin
             worker.foreign_cpu += _machine_cpu() - worker.cpu() - used
             result.foreign_cpu = max(0.0, worker.foreign_cpu / worker.run_wall)
-            result.seconds += runs
+            worker.seconds += runs
+            result.time(worker.seconds)
             result.rounds.append(statistics.median(runs))
             worker.estimate = result.rounds[-1]
-            worker.used += sum(runs)
             counts[peer] += 1
             for other in others:
                 results[other.peer].idle_cpu = other.idle_cpu / other.idle_wall
-            if counts[peer] >= ROUNDS and worker.used >= seconds:
+            if counts[peer] >= ROUNDS and sum(worker.seconds) >= seconds:
                 del workers[peer]  # stays alive, and idle, until all are done
 
 
 def measure(peers: dict[str, Task | str], folder: Path, seconds: float,
-            results: dict[str, Result], say: Callable[[str], None]) -> None:
-    """Measures one model with all peers; a string in place of a task says why there is none.
-
-    The results are filled in as they come, so that they can be used after an interruption.
-    """
+            say: Callable[[str], None]) -> Results:
+    """Measures one model with all peers; a string in place of a task says why there is none."""
+    results: Results = {}
     started: list[Worker] = []
     workers: dict[str, Worker] = {}
     try:
@@ -334,3 +285,4 @@ def measure(peers: dict[str, Task | str], folder: Path, seconds: float,
     finally:
         for worker in started:
             worker.stop()
+    return results

@@ -1,16 +1,13 @@
-"""The models to compare: networks, and single convolutions."""
+"""The ONNX files to compare: networks made ready, and single convolutions."""
 from __future__ import annotations
 
 import csv
-import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-
-class ModelError(Exception):
-    """A model cannot be had; the text says why."""
+from .networks import ModelError, last_line
 
 
 @dataclass(frozen=True)
@@ -35,27 +32,6 @@ class Layer:
             return None
         return Layer(f"{self.name}/g{groups}", self.inputs, self.rows, self.columns,
                      self.outputs, self.kernel, self.stride, self.pad, groups)
-
-
-def last_line(text: str) -> str:
-    """The last line that says something."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return lines[-1] if lines else ""
-
-
-def export(lathe: Path, network: str, file: Path) -> None:
-    """Writes a built-in network of Lathe as an ONNX file."""
-    try:
-        done = subprocess.run([lathe, "export", network, "-o", file], capture_output=True,
-                              text=True, errors="replace")
-    except OSError as error:
-        raise ModelError(
-            f"'{network}' is a built-in network of Lathe, and '{lathe}' cannot be run "
-            f"({error.strerror}); build Lathe, name it with --lathe, or give an .onnx file"
-        ) from error
-    if done.returncode != 0 or not file.exists():
-        reason = done.stderr.strip().splitlines()
-        raise ModelError(reason[0] if reason else f"'lathe export' ended with {done.returncode}")
 
 
 def prepare(file: Path, copy: Path) -> dict[str, np.ndarray]:

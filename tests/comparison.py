@@ -1,0 +1,273 @@
+#!/usr/bin/env python3
+"""Tests what bench/peers makes of measurements: no peer is needed, nor any Python library.
+
+Usage: tests/comparison.py [TEST...]
+"""
+import contextlib
+import io
+import json
+import sys
+import tempfile
+import types
+import unittest
+import xml.dom.minidom
+from pathlib import Path
+from unittest import mock
+
+if sys.version_info < (3, 10):
+    print("skipped: bench/peers needs Python 3.10")
+    sys.exit(77)
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(ROOT / "bench"))
+
+from peers_lib import choice, driver, networks, resume  # noqa: E402
+from peers_lib.chart import chart  # noqa: E402
+from peers_lib.report import Origin, Report  # noqa: E402
+from peers_lib.results import Result, best, geometric_mean, quantile, speed  # noqa: E402
+from peers_lib.worker import PEERS  # noqa: E402
+
+MACHINE = {"processor": "Abacus", "architecture": "wood", "cores": 2, "memory_gib": 1.5,
+           "system": "Linux 1.0", "date": "2026-11-15T12:00:00+00:00",
+           "limits": {"peak_gflops": 40.0,
+                      "bandwidths": [{"level": "L1", "bytes": 32768, "gb_s": 63.5}]}}
+
+
+def timed(peer, milliseconds, **more):
+    return Result(peer, version="1.0", runs=9, median=milliseconds / 1e3, spread=0.01, **more)
+
+
+def results(**milliseconds):
+    return {peer: timed(peer, value) for peer, value in milliseconds.items()}
+
+
+def report(runs, machine=MACHINE, seconds=5.0):
+    made = Report(machine, {"version": "0.1"}, list(PEERS))
+    for (threads, model), found in runs.items():
+        made.add(threads, model, found, Origin("2026-11-15T12:00:00", "0.1 (abc)", seconds))
+    return made
+
+
+def example():
+    return report({
+        (1, "resnet34"): results(lathe=100, onnxruntime=200, ncnn=50),
+        (1, "resnet34-cifar"): results(lathe=20, onnxruntime=50, ncnn=80),
+        (1, "resnet34-cifar/g4"): results(lathe=10, onnxruntime=40, ncnn=20),
+        (2, "resnet34"): results(lathe=60, onnxruntime=120, ncnn=30),
+    })
+
+
+def quietly(action):
+    """What the action returns, and what it prints."""
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        return action(), said.getvalue()
+
+
+class Choice(unittest.TestCase):
+    def test_best_leaves_tvm_out_and_all_does_not(self):
+        self.assertEqual(choice.expand(["best"]), ["onnxruntime", "openvino", "ncnn", "torch"])
+        self.assertEqual(choice.expand(["all"]), choice.OTHERS)
+        self.assertEqual(choice.expand(["tvm", "best"]), choice.OTHERS)
+        self.assertEqual(choice.expand(["abacus", "ncnn"]), ["ncnn", "abacus"])
+
+    def test_the_installed_are_told_from_the_others(self):
+        self.assertEqual(choice.share_out(["ncnn", "torch"], lambda p: p == "torch"),
+                         (["torch"], ["ncnn"]))
+
+    def test_the_best_is_the_fastest_that_ran_right(self):
+        found = results(lathe=1, onnxruntime=30, ncnn=20)
+        found["torch"] = timed("torch", 10, status="wrong")
+        found["openvino"] = Result("openvino", "failed", "no such operator")
+        self.assertEqual(best(found), "ncnn")
+        self.assertEqual(best(found | results(tvm=15)), "tvm")
+        self.assertIsNone(best(results(lathe=1)))
+
+
+class Figures(unittest.TestCase):
+    def test_speed(self):
+        found = results(lathe=20, ncnn=50)
+        self.assertAlmostEqual(speed(found, "lathe", "ncnn"), 2.5)
+        self.assertIsNone(speed(found, "lathe", "torch"))
+        self.assertIsNone(speed(found, "lathe", None))
+
+    def test_geometric_mean_of_what_is_there(self):
+        self.assertAlmostEqual(geometric_mean([0.5, None, 8]), 2.0)
+        self.assertIsNone(geometric_mean([None]))
+
+    def test_quantiles_lie_between_neighbours(self):
+        self.assertEqual(quantile([4, 1, 3, 2], 0.5), 2.5)
+        self.assertEqual(quantile([7], 0.9), 7)
+
+    def test_figures_of_runs(self):
+        result = Result("ncnn")
+        result.time([1.0, 2.0, 3.0, 4.0, 5.0])
+        self.assertEqual((result.runs, result.median, result.p10), (5, 3.0, 1.4))
+        self.assertAlmostEqual(result.spread, 2 / 3)
+
+    def test_means_are_against_the_best_and_without_networks_in_groups(self):
+        # 50 / 100 and 50 / 20
+        self.assertAlmostEqual(example().mean(1, "lathe", None), (0.5 * 2.5) ** 0.5)
+
+    def test_a_network_in_groups_is_compared_with_the_original(self):
+        self.assertAlmostEqual(example().over_original(1, "resnet34-cifar/g4"), 5.0)
+        self.assertIsNone(example().over_original(1, "resnet34"))
+
+    def test_layers_in_groups_count_where_there_is_no_original(self):
+        made = report({(1, "conv/g4"): results(lathe=1, ncnn=3)})
+        self.assertAlmostEqual(made.mean(1, "lathe", None), 3.0)
+
+
+class Networks(unittest.TestCase):
+    def test_names(self):
+        self.assertEqual(networks.parse("resnet34-cifar/g4"), ("resnet34-cifar", 4))
+        self.assertEqual(networks.parse("some/gold.onnx"), ("some/gold.onnx", 1))
+        self.assertIsNone(networks.original("resnet34"))
+        self.assertEqual(networks.in_order(["b", "vgg16", "a", "resnet34"]),
+                         ["resnet34", "vgg16", "b", "a"])
+
+    def test_only_3x3_convolutions_that_divide_are_grouped(self):
+        def layer(name, weight, op="conv", **attributes):
+            return {"name": name, "op": op, "attributes": attributes,
+                    "inputs": [{"kind": "computed", "type": "f32[1x64x3x3]"},
+                               {"kind": "weight", "type": f"f32[{weight}]"}]}
+
+        layers = [layer("stem", "64x3x3x3"), layer("dense", "64x64x3x3"),
+                  layer("pointwise", "64x64x1x1"), layer("fc", "64x64", "fully_connected"),
+                  layer("grouped", "64x16x3x3", groups="4")]
+        self.assertEqual(networks.layers_to_group(layers, 4), ["dense"])
+
+
+class Tables(unittest.TestCase):
+    def test_the_best_is_marked(self):
+        lines = example().table(1)
+        self.assertEqual(lines[1].split(),
+                         ["network", "lathe", "onnxrt", "ncnn", "vs", "ort", "vs", "best"])
+        self.assertEqual(lines[2].split(), ["resnet34", "100.0", "200.0", "50.00*", "2.00", "0.50"])
+        self.assertEqual(lines[6].split()[-1], "1.12")
+        self.assertIn("resnet34-cifar/g4: 5.00 times as fast as the best peer runs", "".join(lines))
+        self.assertLessEqual(max(map(len, lines)), 80)
+
+    def test_what_failed_is_named_with_its_reason(self):
+        found = results(lathe=1, ncnn=2)
+        found["torch"] = Result("torch", "failed", "no such operator")
+        found["openvino"] = Result("openvino", "not installed")
+        text = "\n".join(report({(1, "resnet34"): found}).table(1))
+        self.assertIn("torch (resnet34): failed: no such operator", text)
+        self.assertIn("openvino: not installed", text)
+
+    def test_lathe_alone(self):
+        lines = report({(1, "resnet34"): results(lathe=100)}).table(1)
+        self.assertEqual(lines[1].split(), ["network", "lathe"])
+        self.assertNotIn("ort", "".join(lines))
+
+
+class Resuming(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = Path(folder.name)
+        self.file = self.folder / "new" / "networks.json"
+
+    def test_what_is_saved_is_loaded(self):
+        resume.save(example(), self.file)
+        self.assertEqual(resume.load(self.file, list(PEERS)).as_json(), example().as_json())
+        self.assertEqual([f.name for f in self.file.parent.iterdir()], ["networks.json"])
+
+    def test_what_is_finished(self):
+        made = example()
+        peers = ["lathe", "onnxruntime", "ncnn"]
+        self.assertTrue(resume.is_finished(made, 1, "resnet34", peers, 5))
+        self.assertTrue(resume.is_finished(made, 1, "resnet34", ["lathe"], 1))
+        self.assertFalse(resume.is_finished(made, 1, "resnet34", peers, 6))
+        self.assertFalse(resume.is_finished(made, 1, "resnet34", [*peers, "torch"], 5))
+        self.assertFalse(resume.is_finished(made, 2, "vgg16", peers, 5))
+        made.runs[1]["resnet34"]["ncnn"].status = "failed"
+        self.assertTrue(resume.is_finished(made, 1, "resnet34", peers, 5))
+        made.runs[1]["resnet34"]["ncnn"].status = "not installed"
+        self.assertFalse(resume.is_finished(made, 1, "resnet34", peers, 5))
+        made.runs[1]["resnet34-cifar"]["lathe"].status = "failed"
+        self.assertFalse(resume.is_finished(made, 1, "resnet34-cifar", peers, 5))
+
+    def test_other_machines_and_other_files_are_refused(self):
+        other = report({}, MACHINE | {"processor": "Pascaline"})
+        with self.assertRaisesRegex(resume.NotResumable, "another machine, 'Abacus'"):
+            resume.adopt(other, example())
+        for text in ("", "[]", '{"machine": {}}'):
+            (self.folder / "bad.json").write_text(text)
+            with self.assertRaisesRegex(resume.NotResumable, "not what bench/peers wrote"):
+                resume.load(self.folder / "bad.json", list(PEERS))
+
+    def fake_lathe(self):
+        """A program that notes the networks it measures, and stops its caller at the third."""
+        program = self.folder / "lathe"
+        program.write_text(f"""#!/bin/sh
+[ "$1 $2" != "bench --machine" ] || {{ echo '{{"peak_gflops": 1}}'; exit; }}
+[ "$1" = bench ] || exit 0
+echo "$2" >> {self.folder}/measured
+[ "$(wc -l < {self.folder}/measured)" != 3 ] || {{ kill $PPID; sleep 5; }}
+echo '{{"runs": 9, "median_ms": 4.0, "p90_ms": 5.0}}'
+""")
+        program.chmod(0o755)
+        return program
+
+    def run_driver(self, *arguments, installed=()):
+        with mock.patch.object(choice, "is_installed", lambda module: module in installed):
+            return quietly(lambda: driver.main([*arguments, "--json", str(self.file)]))
+
+    def test_what_was_finished_is_not_measured_again(self):
+        names = ["resnet34", "vgg16", "resnet50", "densenet161"]
+        command = [*names, "--lathe", str(self.fake_lathe()), "--threads", "1"]
+        status, said = self.run_driver(*command)
+        self.assertEqual(status, 130)
+        self.assertIn("interrupted", said)
+        self.assertIn("scripts/setup-bench", said)
+        kept = [entry["model"] for entry in json.loads(self.file.read_text())["results"]]
+        self.assertEqual(kept, ["resnet34", "vgg16"])
+        status, said = self.run_driver(*command, "--resume")
+        self.assertEqual(status, 0)
+        self.assertIn("holds 2 measurements", said)
+        measured = (self.folder / "measured").read_text().split()
+        self.assertEqual(measured, ["resnet34", "vgg16", "resnet50", "resnet50", "densenet161"])
+        kept = [entry["model"] for entry in json.loads(self.file.read_text())["results"]]
+        self.assertEqual(kept, ["resnet34", "resnet50", "densenet161", "vgg16"])
+
+    def test_a_peer_that_came_is_measured_and_the_missing_are_named(self):
+        measured = []
+
+        def measure(tasks, place, seconds, say):
+            measured.append((place.name, *tasks))
+            return {peer: timed(peer, 7) for peer in tasks}
+
+        command = ["resnet34", "--lathe", str(self.fake_lathe()), "--threads", "1", "--resume"]
+        modules = {"peers_lib.measure": types.SimpleNamespace(measure=measure)}
+        with mock.patch.dict(sys.modules, modules), \
+                mock.patch.multiple(driver, _prepare=lambda *_: {}, _compile=lambda *_: ""):
+            there = ["numpy", "onnx", "ncnn"]
+            for installed in (there, there, [*there, "torch"]):
+                status, said = self.run_driver(*command, installed=installed)
+                self.assertEqual(status, 0)
+        self.assertEqual(measured, [("model0", "lathe", "ncnn"),
+                                    ("model0", "lathe", "ncnn", "torch")])
+        self.assertIn("onnxruntime: not installed", said)
+
+    def test_named_peers_that_are_missing_are_an_error(self):
+        status, said = self.run_driver("resnet34", "--peers", "best")
+        self.assertEqual(status, 2)
+        self.assertIn("not installed: onnxruntime, openvino, ncnn, torch", said)
+        self.assertIn("scripts/setup-bench", said)
+
+
+class Picture(unittest.TestCase):
+    def test_the_picture_is_xml_with_a_bar_for_each(self):
+        svg = chart(example())
+        xml.dom.minidom.parseString(svg)
+        self.assertIn("ResNet-34-CIFAR, 4 groups, Lathe: 4.00", svg)
+        self.assertIn("ONNX Runtime = 1", svg)
+        without = {(1, "vgg16"): results(lathe=10, torch=20)}
+        self.assertIn("PyTorch = 1", chart(report(without)))
+
+
+if __name__ == "__main__":
+    unittest.main()
