@@ -1,7 +1,7 @@
 # Names the everyday commands; "make help" lists them. CMake does the building.
 # Targets that need tools first call scripts/setup, which installs what the machine lacks.
 # Variables: PREFIX and DESTDIR for install; LATHE_SEED and LATHE_CASES reach the random tests,
-# LATHE_DEPTH the exhaustive ones; SECONDS of "make fuzz".
+# LATHE_DEPTH the exhaustive ones; SECONDS of "make fuzz"; AGAIN=1 lets "make bench" begin anew.
 PREFIX ?= /usr/local
 JOBS := $(shell nproc)
 SHELL := bash
@@ -12,8 +12,8 @@ FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test quick bench golden asan tsan fuzz format format-check tidy layers install \
-  clean help setup
+.PHONY: build demo test quick bench golden asan tsan fuzz format format-check tidy layers \
+  install clean help setup
 
 build: build/release/build.ninja  ## build build/release/lathe (the default)
 	@cmake --build --preset release --target lathe
@@ -29,9 +29,9 @@ quick: build/release/build.ninja  ## run the unit, golden and reject tests only
 	@cmake --build --preset release --target all
 	@ctest --preset release -j$(JOBS) -L '^(unit|golden|reject)$$'
 
-bench: build/release/build.ninja  ## run the benchmarks, results in build/bench/*.json
-	@cmake --build --preset release --target benches
-	@scripts/bench
+bench: build/release/build.ninja  ## measure everything, peers too; results in build/bench/
+	@cmake --build --preset release --target lathe benches
+	@scripts/bench $(if $(AGAIN),--again)
 
 golden: build  ## rewrite the expected outputs of the golden, reject and lessons tests
 	@tests/golden.sh --update build/release/lathe $(wildcard tests/golden/* tests/reject/*)
