@@ -216,7 +216,7 @@ int run(const Options& options) {
   if (options.network.network.empty()) fail("give a network, or --machine");
   if (!options.against.empty()) {
     return compare(
-        {options.network.network, options.against, options.threads, options.seconds, options.json});
+        {options.network, options.against, options.threads, options.seconds, options.json});
   }
   return run_network(options);
 }
@@ -230,7 +230,8 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--seconds", options->seconds, "measure for so long")
       ->check(CLI::Range(0.01, 3600.0));
   app.add_option("--against", options->against,
-                 "compare with onnxruntime, openvino, ncnn, torch or tvm; best: with all of them");
+                 "compare with a peer; best: with the fastest but tvm, all: with tvm, too")
+      ->check(CLI::IsMember(peer_names()));
   app.add_flag("--layers", options->layers, "time each layer alone, too");
   app.add_flag("--machine", options->machine, "measure this machine instead");
   app.add_flag("--thorough", options->thorough, "let LLVM run its passes, too");

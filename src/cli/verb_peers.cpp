@@ -1,16 +1,16 @@
 // verb_peers.cpp: runs bench/peers and reads its report. Interface: verb_peers.h.
 #include "cli/verb_peers.h"
 
-#include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
-#include <vector>
+#include <span>
 
 #include "base/error.h"
+#include "data/file.h"
 #include "data/folder.h"
 
 namespace lathe::cli {
@@ -54,55 +54,88 @@ int run_program(const std::vector<std::string>& arguments) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
+/// Returns the file that all peers read: the user's own where it can be, for a file that Lathe
+/// wrote anew might suit it better. Others are named after the network.
+std::string onnx_file(const NetworkArguments& arguments, const FolderDraft& folder) {
+  bool unchanged = arguments.shapes.empty() && arguments.recipes.empty();
+  if (is_onnx_file(arguments.network) && unchanged) return arguments.network;
+  Graph graph = initialised(load_network(arguments), arguments.seed);
+  std::string bytes = export_onnx(graph), name = graph.name;
+  std::replace(name.begin(), name.end(), '/', '_');
+  std::string file = folder.file(name + ".onnx");
+  write_file(file, {std::as_bytes(std::span(bytes))});
+  return file;
+}
+
+struct PeerTime {
+  std::string peer;
+  double time;  ///< milliseconds
+};
+
+bool is_measured(const nlohmann::json& peer) { return peer.value("status", "") == "ok"; }
+
+/// Returns the times of all but Lathe that were measured, the fastest first.
+std::vector<PeerTime> fastest_first(const nlohmann::json& peers) {
+  std::vector<PeerTime> times;
+  for (const auto& [peer, measured] : peers.items()) {
+    if (peer == "lathe" || !is_measured(measured)) continue;
+    times.push_back({peer, 1e3 * measured.at("median_s").get<double>()});
+  }
+  std::sort(times.begin(), times.end(),
+            [](const PeerTime& a, const PeerTime& b) { return a.time < b.time; });
+  return times;
+}
+
+/// Returns a line for each that was not measured, with the reason.
+std::string print_left_out(const nlohmann::json& peers) {
+  std::string text;
+  for (const auto& [peer, measured] : peers.items()) {
+    if (is_measured(measured)) continue;
+    std::string reason = measured.value("reason", "");
+    text += fmt::format("left out: {}, {}{}{}\n", peer, measured.value("status", "failed"),
+                        reason.empty() ? "" : ": ", reason);
+  }
+  return text;
+}
+
 void print_result(const nlohmann::json& result, const nlohmann::json& versions) {
   const nlohmann::json& peers = result.at("peers");
-  auto time = [&](const std::string& peer) { return 1e3 * peers.at(peer).value("median_s", 0.0); };
-  auto is_measured = [&](const std::string& peer) {
-    return peers.contains(peer) && peers.at(peer).value("status", "") == "ok";
-  };
-  if (!is_measured("lathe")) {
-    fail("Lathe could not be measured: {}",
-         peers.contains("lathe") ? peers.at("lathe").dump() : "");
+  std::vector<PeerTime> times = fastest_first(peers);
+  std::string left_out = print_left_out(peers);
+  if (!is_measured(peers.at("lathe")) || times.empty()) {
+    fail("there is nothing to compare\n{}", left_out.substr(0, left_out.size() - 1));
   }
-  double own = time("lathe");
+  double own = 1e3 * peers.at("lathe").at("median_s").get<double>();
+  for (const PeerTime& other : times) {
+    bool is_best = times.size() > 1 && &other == &times.front();
+    fmt::print("{:.2f}x the speed of {} {}{}: {:.3f} ms against {:.3f} ms\n", other.time / own,
+               other.peer, versions.value(other.peer, ""), is_best ? ", the fastest peer" : "", own,
+               other.time);
+  }
   int threads = result.at("threads");
-  for (const auto& [peer, measured] : peers.items()) {
-    if (peer == "lathe") continue;
-    if (!is_measured(peer)) {
-      fmt::print("{:<12} {}\n", peer, measured.value("status", "failed"));
-      continue;
-    }
-    fmt::print("{:.2f}x the speed of {} {}: {:.3f} ms against {:.3f} ms\n", time(peer) / own, peer,
-               versions.value(peer, ""), own, time(peer));
-  }
-  fmt::print("{} thread{}, fp32, batch 1, alternating runs on the same cores, medians\n", threads,
-             threads == 1 ? "" : "s");
+  fmt::print("{}{} thread{}, fp32, alternating runs on the same cores, medians, outputs compared\n",
+             left_out, threads, threads == 1 ? "" : "s");
 }
 
 }  // namespace
+
+std::vector<std::string> peer_names() {
+  return {"best", "all", "onnxruntime", "openvino", "ncnn", "torch", "tvm"};
+}
 
 int compare(const Comparison& comparison) {
   // Never committed: it is gone when this ends.
   FolderDraft folder((fs::temp_directory_path() / "lathe-comparison").string());
   std::string report = folder.file("report.json");
-  std::vector<std::string> arguments = {find_peers().string(),
-                                        comparison.network,
-                                        "--lathe",
-                                        own_path().string(),
-                                        "--threads",
-                                        std::to_string(comparison.threads),
-                                        "--seconds",
-                                        fmt::format("{}", comparison.seconds),
-                                        "--json",
-                                        report};
-  if (comparison.peer != "best") {
-    arguments.insert(arguments.end(), {"--peers", comparison.peer});
-  }
-  int status = run_program(arguments);
+  int status = run_program({find_peers().string(), onnx_file(comparison.network, folder), "--lathe",
+                            own_path().string(), "--peers", comparison.peers, "--threads",
+                            std::to_string(comparison.threads), "--seconds",
+                            fmt::format("{}", comparison.seconds), "--json", report});
   std::ifstream file(report);
   nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+  if (status == 2) return status;  // it has said why
   if (status != 0 || json.is_discarded() || json.at("results").empty()) {
-    fail("the comparison failed (status {}); scripts/setup-bench installs the peers", status);
+    fail("the comparison failed (status {})", status);
   }
   if (comparison.json) {
     fmt::print("{}\n", json.dump());

@@ -1,19 +1,23 @@
 // Comparison with other inference libraries, through the program bench/peers.
 #pragma once
 
-#include <string>
+#include "cli/verb_network.h"
 
 namespace lathe::cli {
 
 struct Comparison {
-  std::string network;
-  std::string peer;  ///< "onnxruntime", ..., or "best": all that are installed
+  NetworkArguments network;
+  std::string peers;  ///< "onnxruntime", ..., or "best": all but TVM, or "all"
   int threads = 1;
   double seconds = 2;
   bool json = false;
 };
 
-/// Measures Lathe and its peers in one run, alternating, and prints how they stand.
+/// Returns the names that Comparison::peers may have.
+std::vector<std::string> peer_names();
+
+/// Measures Lathe and its peers in one run, alternating, and prints how they stand: the fastest
+/// peer first.
 int compare(const Comparison& comparison);
 
 }  // namespace lathe::cli
