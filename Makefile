@@ -12,7 +12,7 @@ FIXED_ADDRESSES = $(shell setarch -R true 2>/dev/null && echo setarch -R)
 MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
-.PHONY: build demo test quick bench golden asan tsan fuzz format format-check tidy layers \
+.PHONY: build demo test quick bench page golden asan tsan fuzz format format-check tidy layers \
   install clean help setup
 
 build: build/release/build.ninja  ## build build/release/lathe (the default)
@@ -32,6 +32,9 @@ quick: build/release/build.ninja  ## run the unit, golden and reject tests only
 bench: build/release/build.ninja  ## measure everything, peers too; results in build/bench/
 	@cmake --build --preset release --target lathe benches
 	@scripts/bench $(if $(AGAIN),--again)
+
+page:  ## write what "make bench" measured into docs/07_speed.md and README.md
+	@bench/peers --page build/bench/networks.json
 
 golden: build  ## rewrite the expected outputs of the golden, reject and lessons tests
 	@tests/golden.sh --update build/release/lathe $(wildcard tests/golden/* tests/reject/*)

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(ROOT / "bench"))
 
-from peers_lib import choice, driver, networks, resume  # noqa: E402
+from peers_lib import choice, driver, networks, page, resume  # noqa: E402
 from peers_lib.chart import chart  # noqa: E402
 from peers_lib.report import Origin, Report  # noqa: E402
 from peers_lib.results import Result, best, geometric_mean, quantile, speed  # noqa: E402
@@ -259,7 +259,67 @@ echo '{{"runs": 9, "median_ms": 4.0, "p90_ms": 5.0}}'
         self.assertIn("scripts/setup-bench", said)
 
 
-class Picture(unittest.TestCase):
+class Page(unittest.TestCase):
+    def test_tables(self):
+        self.assertEqual(page.tables(example()).splitlines()[2:8], [
+            "| network | Lathe | ONNX Runtime | ncnn | speed |",
+            "|---|---|---|---|---|",
+            "| ResNet-34 | 100 | 200 | **50.0** | 0.50 |",
+            "| ResNet-34-CIFAR | 20.0 | **50.0** | 80.0 | 2.50 |",
+            "| ResNet-34-CIFAR, 4 groups | 10.0 | 40.0 | **20.0** | 2.00 |",
+            "| geometric mean | | | | **1.12** |"])
+
+    def test_head(self):
+        made = example()
+        made.runs[2]["resnet34"]["onnxruntime"].median = 0.02
+        lines = page.head(made).splitlines()
+        self.assertIn("| ResNet-34 | 100 / 60.0 | ncnn 50.0 / ONNX Runtime 20.0 | 0.50 / 0.33 |",
+                      lines)
+        self.assertIn("| ResNet-34-CIFAR | 20.0 | ONNX Runtime 50.0 | 2.50 |", lines)
+        self.assertIn("2026-11-15, 5 s a peer", lines[0])
+
+    def test_a_machine_that_was_not_quiet_is_said(self):
+        made = example()
+        self.assertNotIn("Other programs", page.head(made) + page.conditions(made))
+        made.runs[1]["resnet34"]["ncnn"].foreign_cpu = 0.5
+        self.assertIn("Other programs used up to 50 %", page.conditions(made))
+
+    def test_what_failed_is_named(self):
+        made = example()
+        made.runs[1]["resnet34"]["ncnn"] = Result("ncnn", "failed", "no such operator")
+        self.assertIn("- ncnn on ResNet-34: failed, no such operator", page.conditions(made))
+
+    def test_groups_and_machine(self):
+        self.assertIn("| ResNet-34-CIFAR, 4 groups | 1 | 2.00 | 5.00 |", page.groups(example()))
+        self.assertIn("Abacus, wood", page.machine(example()))
+        self.assertIn("63.5 GB/s", page.machine(example()))
+
+    def test_only_marked_parts_are_rewritten(self):
+        text = "a\n<!-- speed: machine -->\nold\n<!-- speed: end -->\nb\n"
+        written = page.rewrite(text, example())
+        self.assertRegex(written, r"^a\n<!-- speed: machine -->\n    processor")
+        self.assertTrue(written.endswith("\n<!-- speed: end -->\nb\n"))
+        self.assertNotIn("old", written)
+        self.assertEqual(page.rewrite(written, example()), written)
+
+    def test_wrong_marks_are_errors(self):
+        for text in ("nothing", "<!-- speed: table -->\nno end\n",
+                     "<!-- speed: taable -->\n<!-- speed: end -->\n"):
+            with self.assertRaises(page.PageError):
+                page.rewrite(text, example())
+
+    def test_the_documents_are_marked(self):
+        for name in page.DOCUMENTS:
+            page.rewrite((ROOT / name).read_text(), example())
+
+    def test_measurements_without_a_peer_make_no_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "networks.json"
+            resume.save(report({(1, "resnet34"): results(lathe=1)}), file)
+            status, said = quietly(lambda: page.write_pages(Path(folder), file))
+        self.assertEqual(status, 2)
+        self.assertIn("no comparison of Lathe with a peer", said)
+
     def test_the_picture_is_xml_with_a_bar_for_each(self):
         svg = chart(example())
         xml.dom.minidom.parseString(svg)

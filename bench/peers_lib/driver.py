@@ -15,6 +15,7 @@ from pathlib import Path
 from . import choice, machine, networks, resume
 from .chart import chart
 from .networks import NETWORKS, ModelError, last_line
+from .page import write_pages
 from .report import ALONE, Origin, Report
 from .results import Result, Results
 from .task import Task
@@ -60,6 +61,9 @@ def _parser() -> argparse.ArgumentParser:
                         help="keep what the file of --json holds, and do not measure it again")
     parser.add_argument("--svg", type=Path, metavar="FILE",
                         help="write a chart of speed relative to ONNX Runtime")
+    parser.add_argument("--page", type=Path, metavar="JSON",
+                        help="measure nothing; write the figures of such a file into docs/ and "
+                             "README.md")
     parser.add_argument("--layers", type=Path, metavar="CSV",
                         help="compare the convolutions of a table instead of networks; its "
                              "columns: name,N,C_in,H,W,C_out,K,stride,pad")
@@ -314,6 +318,8 @@ def _print(report: Report) -> None:
 def main(arguments: list[str]) -> int:
     """Runs bench/peers; returns its exit status."""
     options = _arguments(arguments)
+    if options.page:
+        return write_pages(ROOT, options.page)
     there, missing = choice.share_out(options.peers, choice.is_installed)
     if not there and (options.named or options.no_lathe or options.layers or options.depthwise):
         _say(f"not installed: {', '.join(missing)}; run scripts/setup-bench")
