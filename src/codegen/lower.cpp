@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "codegen/code.h"
 #include "codegen/locals.h"
+#include "codegen/pending.h"
 #include "codegen/tile.h"
 
 namespace lathe {
@@ -85,7 +86,8 @@ class Lowering {
   std::map<size_t, Tile> tiles_;
   std::map<size_t, Block*> homes_;  // the body that a tile belongs to, by tensor
   std::map<MemoryKey, size_t> loaded_;
-  std::set<size_t> zeros_;  // variables of tiles that are 0 here
+  PendingSums pending_;              // of the variables of tiles
+  std::map<size_t, size_t> copies_;  // of the variables of tiles, as they are now
 
   /// Is it a loop of the workers, or one iteration that does not keep them from those inside?
   static bool is_shared(const LoopNode& node) {
@@ -173,14 +175,14 @@ class Lowering {
     std::erase_if(loaded_,
                   [&](const auto& entry) { return written.contains(std::get<0>(entry.first)); });
     auto kept = loaded_;
-    zeros_.clear();
+    settle_all();
     Block* outer = std::exchange(block_, &loop.body);
     prefetch(node);
     lower_body(node.body);
+    settle_all();
     block_ = outer;
     block_->push_back(std::move(loop));
     loaded_ = std::move(kept);
-    zeros_.clear();
   }
 
   void lower_range(const LoopNode& node) {
@@ -200,11 +202,11 @@ class Lowering {
   template <class Write>
   void in_block(Instruction& instruction, Write write) {
     auto before = loaded_;
-    auto zeros = zeros_;
+    settle_all();
     Block* outer = std::exchange(block_, &instruction.body);
     write();
+    settle_all();
     block_ = outer;
-    std::erase_if(zeros_, [&](size_t variable) { return !zeros.contains(variable); });
     // What was stored inside is no longer as it was loaded.
     std::erase_if(before, [&](const auto& entry) { return !loaded_.contains(entry.first); });
     loaded_ = std::move(before);
@@ -274,12 +276,16 @@ class Lowering {
 
   void end_tile(size_t tensor) {
     Tile& tile = tiles_.at(tensor);
-    for (auto& [constant, slot] : tile.slots) store_slot(tensor, tile, constant, slot);
+    for (auto& [constant, slot] : tile.slots) {
+      store_slot(tensor, tile, constant, slot);
+      pending_.drop(slot.variable);
+    }
     tiles_.erase(tensor);
   }
 
   void store_slot(size_t tensor, const Tile& tile, long constant, Tile::Slot& slot) {
     if (!std::exchange(slot.store, false)) return;
+    settle(slot.variable);
     store(tensor, tile.at(constant), slot.lanes == 1 ? 0 : slot.stride, slot.variable);
   }
 
@@ -342,7 +348,7 @@ class Lowering {
     }
     write(s.write.tensor, at, step, value);
     bool zero = s.update == Update::assign && s.value == lathe::number(0);
-    if (auto slot = slot_of(s.write.tensor, at); slot && zero) zeros_.insert(slot->variable);
+    if (auto slot = slot_of(s.write.tensor, at); slot && zero) pending_.begin(slot->variable);
   }
 
   /// Returns the value of an expression that is known while code is written: of constants.
@@ -371,22 +377,48 @@ class Lowering {
       count_write(s.write.tensor, at);
       return true;
     }
-    long lanes = step == 0 ? 1 : bindings_.lanes();
     size_t value = lower_expr(s.value.args[1], node);
-    size_t old = old_value(s.write.tensor, at, step);
-    bool first = zeros_.contains(old);
-    size_t result = value;
-    if (*factor == 1) {
-      if (!first) result = apply(Expr::Op::add, {old, value});
-    } else if (*factor == -1) {
-      result = first ? apply(Expr::Op::neg, {value}) : apply(Expr::Op::sub, {old, value});
-    } else {
-      size_t times = number(*factor);
-      result = first ? apply(Expr::Op::mul, {value, times})
-                     : emit({Instruction::Kind::fma, 0, {value, times, old}}, lanes);
+    auto slot = slot_of(s.write.tensor, at);
+    if (slot && pending_.has(slot->variable) && code_.variables[value].lanes == slot->lanes) {
+      pending_.add(slot->variable, *factor, value);
+      count_write(s.write.tensor, at);
+      return true;
     }
-    write(s.write.tensor, at, step, result);
+    size_t old = old_value(s.write.tensor, at, step);
+    write(s.write.tensor, at, step, plus(old, *factor, value));
     return true;
+  }
+
+  /// Writes  base + factor * value, without a product if the factor is 1 or -1.
+  size_t plus(std::optional<size_t> base, double factor, size_t value) {
+    if (factor == 1) return base ? apply(Expr::Op::add, {*base, value}) : value;
+    if (factor == -1) {
+      return base ? apply(Expr::Op::sub, {*base, value}) : apply(Expr::Op::neg, {value});
+    }
+    size_t times = number(factor);
+    if (!base) return apply(Expr::Op::mul, {value, times});
+    long lanes = std::max(code_.variables[*base].lanes, code_.variables[value].lanes);
+    return emit({Instruction::Kind::fma, 0, {value, times, *base}}, lanes);
+  }
+
+  /// Writes what waits to be added to a variable.
+  void settle(size_t variable) {
+    if (!pending_.has(variable)) return;
+    auto sum = pending_.settle(variable, [&](auto base, double factor, size_t value) {
+      return plus(base, factor, value);
+    });
+    if (sum) set(variable, *sum);
+  }
+
+  void set(size_t variable, size_t value) {
+    block_->push_back({Instruction::Kind::copy, variable, {value}});
+    copies_.erase(variable);
+  }
+
+  void settle_all() {
+    while (auto variable = pending_.next()) settle(*variable);
+    pending_.forget_common();
+    copies_.clear();
   }
 
   size_t number(double value) {
@@ -425,8 +457,13 @@ class Lowering {
     Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
     long step = bindings_.lane_step(offset);
     if (auto slot = slot_of(tensor, at)) {
+      settle(slot->variable);
       // The tile changes later; what was read does not.
-      return emit({Instruction::Kind::copy, 0, {slot->variable}}, slot->lanes);
+      auto [copy, is_new] = copies_.try_emplace(slot->variable);
+      if (is_new) {
+        copy->second = emit({Instruction::Kind::copy, 0, {slot->variable}}, slot->lanes);
+      }
+      return copy->second;
     }
     if (step == 0 && target_.lane_products && bindings_.in_lanes()) {
       if (auto value = lane_of_neighbours(tensor, offset, at)) return *value;
@@ -479,14 +516,17 @@ class Lowering {
   }
 
   size_t old_value(size_t tensor, const Affine& at, long step) {
-    if (auto slot = slot_of(tensor, at)) return slot->variable;
+    if (auto slot = slot_of(tensor, at)) {
+      settle(slot->variable);
+      return slot->variable;
+    }
     return load(tensor, at, step, step == 0 ? 1 : bindings_.lanes());
   }
 
   void write(size_t tensor, const Affine& at, long step, size_t value) {
     if (auto slot = slot_of(tensor, at)) {
-      block_->push_back({Instruction::Kind::copy, slot->variable, {value}});
-      zeros_.erase(slot->variable);
+      set(slot->variable, value);
+      pending_.drop(slot->variable);
       count_write(tensor, at);
       return;
     }

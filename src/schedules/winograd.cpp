@@ -261,12 +261,11 @@ class Writing {
       }
     }
     for (const std::string& s : input_) {
-      bool rows = has(s, "ih");
       std::vector<std::string> order{n, tile_blocks_, "g", tile_, "ci.o"};
       if (by_columns_) order = {n, "g", "ci.o", tile_};
       // A column of the tile becomes a column of T; a row of T becomes a row of V.
-      std::vector<std::string> inside{"iw", "u", "ih"};
-      if (!rows) inside = {"u", "v", "iw"};
+      std::vector<std::string> inside{"iw", "ih", "u"};
+      if (has(s, "v")) inside = {"u", "iw", "v"};
       order.insert(order.end(), inside.begin(), inside.end());
       order.push_back(has(s, "ci.i") ? "ci.i" : "ci");
       put(s, order);
@@ -279,12 +278,17 @@ class Writing {
     }
     for (const std::string& s : output_) {
       std::vector<std::string> order{n, tile_blocks_, "g", columns_, tile_, column_ + ".o"};
-      std::vector<std::string> inside{"oh.i", "ow.i", "v"};
-      if (has(s, "u")) inside = {"v", "oh.i", "u"};
+      std::vector<std::string> inside{"oh.i", "v", "ow.i"};
+      if (is_half_done(s)) inside = {"v", "u", "oh.i"};
       order.insert(order.end(), inside.begin(), inside.end());
       order.push_back(lanes_loop());
       put(s, order);
     }
+  }
+
+  /// Does the statement make Q, the outputs' rows of columns that are still transformed?
+  bool is_half_done(const std::string& statement) const {
+    return has(statement, "v") && !has(statement, "ow.i");
   }
 
   /// Returns the loop of the outputs' vectors.
@@ -310,26 +314,22 @@ class Writing {
     }
     if (by_columns_) {
       set_apart(input_, ".in");
-      merge("ci.o");
       if (by_planes_) set_apart(output_, ".out");
     }
     for (const std::string& loop : {std::string(batch_loop), tile_blocks_, std::string("g")}) {
       merge(loop);
     }
-    if (!by_columns_) {
-      merge(tile_);
-      merge("ci.o");
-    }
+    merge(by_columns_ ? "ci.o" : tile_);
+    merge(by_columns_ ? tile_ : "ci.o");
     merge(columns_);
     for (const std::string& loop : {std::string("u"), std::string("v")}) merge(loop);
     if (by_planes_) merge(columns_);
     merge(tiles_outer_);
     merge(tile_);
     merge(column_ + ".o");
-    // What is made of a tile's outputs follows at once, and asks once whether they are there.
-    for (const std::string& loop : {std::string("oh.i"), std::string("ow.i"), lanes_loop()}) {
-      merge(loop);
-    }
+    // Inside a tile: a column of T, a row of V, a column of Q, and what is made of a row of outputs.
+    for (const char* loop : {"iw", "u", "v", "oh.i", "ow.i"}) merge(loop);
+    merge(lanes_loop());
   }
 
   void mark(const std::string& statement, const char* step, const std::string& loop) {
@@ -338,7 +338,8 @@ class Writing {
 
   void mark_all() {
     for (const std::string& s : input_) {
-      for (const char* loop : {"iw", "u", "ih", "v"}) mark(s, "unroll", loop);
+      bool columns = has(s, "v");
+      for (const char* loop : {columns ? "iw" : "u", "ih", "v"}) mark(s, "unroll", loop);
       mark(s, "vectorize", has(s, "ci.i") ? "ci.i" : "ci");
     }
     for (const std::string& s : product_) {
@@ -346,7 +347,8 @@ class Writing {
       mark(s, "vectorize", column_);
     }
     for (const std::string& s : output_) {
-      for (const char* loop : {"oh.i", "ow.i", "v", "u"}) mark(s, "unroll", loop);
+      for (const char* loop : {"ow.i", "u"}) mark(s, "unroll", loop);
+      mark(s, "unroll", is_half_done(s) ? "oh.i" : "v");
       mark(s, "vectorize", lanes_loop());
     }
     for (const std::string& s : weights_) {

@@ -3,11 +3,11 @@
 //   winograd(4):   O[co, oh, ow] += W[co, ci, kh, kw] * I[ci, oh + kh, ow + kw]
 //
 //     U[co, ci, u, v]  += G[u, kh] * G[v, kw] * W[co, ci, kh, kw]     weights only: done once
-//     T[ci, t, u, iw]  += B[u, ih] * I[ci, 4*oh.o + ih, 4*ow.o + iw]  tile t = (oh.o, ow.o), its
-//     rows V[u, v, t, ci]   += B[v, iw] * T[ci, t, u, iw]                  and its columns P[u, v,
+//     T[t, u, iw, ci]  += B[u, ih] * I[ci, 4*oh.o + ih, 4*ow.o + iw]  tile t = (oh.o, ow.o), its
+//     rows V[u, v, t, ci]   += B[v, iw] * T[t, u, iw, ci]                  and its columns P[u, v,
 //     t, co]   += U[co, ci, u, v] * V[u, v, t, ci]            36 products for 16 outputs Q[co, t,
-//     oh.i, v]    += A[oh.i, u] * P[u, v, t, co] Y[co, t, oh.i, ow.i] += A[ow.i, v] * Q[co, t,
-//     oh.i, v] O[co, 4*oh.o + oh.i, 4*ow.o + ow.i] += Y[co, t, oh.i, ow.i]
+//     oh.i, v]    += A[oh.i, u] * P[u, v, t, co] Y[t, oh.i, ow.i, co] += A[ow.i, v] * Q[co, t,
+//     oh.i, v] O[co, 4*oh.o + oh.i, 4*ow.o + ow.i] += Y[t, oh.i, ow.i, co]
 //
 // The relation of co and ci is taken as it is: dense, grouped, a slice. Every statement that slides
 // in two dimensions is rewritten; a second argument names one. Values are the same up to rounding.
@@ -198,11 +198,11 @@ class Rewriting {
       return a;
     };
     U_ = declare("U", Role::local, shape(extents_of(of_weight_), {n, k}));
-    T_ = declare("T", Role::local, shape(extents_of(of_data_), {tiles, n, k}));
+    T_ = declare("T", Role::local, shape({tiles, n, k}, extents_of(of_data_)));
     V_ = declare("V", Role::local, shape({n, k, tiles}, extents_of(of_data_)));
     P_ = declare("P", Role::local, shape({n, k, tiles}, extents_of(of_result_)));
-    Q_ = declare("Q", Role::local, shape(extents_of(of_result_), {tiles, m_, k}));
-    Y_ = declare("Y", Role::local, shape(extents_of(of_result_), {tiles, m_, m_}));
+    Q_ = declare("Q", Role::local, shape({tiles, m_, k}, extents_of(of_result_)));
+    Y_ = declare("Y", Role::local, shape({tiles, m_, m_}, extents_of(of_result_)));
   }
 
   /// Returns the other coordinates that index a tensor: they must tell its elements apart.
@@ -273,7 +273,7 @@ class Rewriting {
     f.where_less(row, tensors_[data().tensor].shape[h_.in_data]);
     f.where_less(column, tensors_[data().tensor].shape[w_.in_data]);
     return f.statement(
-        fresh_name(nest_, "rows"), f.access(T_, joined(f.kept(), {tile(f), f[u_], f[iw_]})),
+        fresh_name(nest_, "rows"), f.access(T_, joined({tile(f), f[u_], f[iw_]}, f.kept())),
         {f.access(B_[0], {f[u_], f[ih_]}), slid(f, data(), h_.in_data, row, w_.in_data, column)});
   }
 
@@ -287,7 +287,7 @@ class Rewriting {
     return f.statement(fresh_name(nest_, "columns"),
                        f.access(V_, joined({f[u_], f[v_], tile(f)}, f.kept())),
                        {f.access(B_[1], {f[v_], f[iw_]}),
-                        f.access(T_, joined(f.kept(), {tile(f), f[u_], f[iw_]}))});
+                        f.access(T_, joined({tile(f), f[u_], f[iw_]}, f.kept()))});
   }
 
   Statement products() const {
@@ -312,7 +312,7 @@ class Rewriting {
              {v_, columns_.products()},
              {u_, rows_.products()}});
     return f.statement(
-        fresh_name(nest_, "sums"), f.access(Q_, joined(f.kept(), {tile(f), f[x_], f[v_]})),
+        fresh_name(nest_, "sums"), f.access(Q_, joined({tile(f), f[x_], f[v_]}, f.kept())),
         {f.access(A_[0], {f[x_], f[u_]}), f.access(P_, joined({f[u_], f[v_], tile(f)}, f.kept()))});
   }
 
@@ -320,8 +320,8 @@ class Rewriting {
     Frame f(s_, of_result_,
             {{th_, tiles_h_}, {tw_, tiles_w_}, {x_, m_}, {y_, m_}, {v_, columns_.products()}});
     return f.statement(
-        fresh_name(nest_, "outputs"), f.access(Y_, joined(f.kept(), {tile(f), f[x_], f[y_]})),
-        {f.access(A_[1], {f[y_], f[v_]}), f.access(Q_, joined(f.kept(), {tile(f), f[x_], f[v_]}))});
+        fresh_name(nest_, "outputs"), f.access(Y_, joined({tile(f), f[x_], f[y_]}, f.kept())),
+        {f.access(A_[1], {f[y_], f[v_]}), f.access(Q_, joined({tile(f), f[x_], f[v_]}, f.kept()))});
   }
 
   /// Adds the tiles to the result: those at the end only as far as it goes.
@@ -333,7 +333,7 @@ class Rewriting {
     Access write = slid(f, s_.write, h_.in_result, row.add_constant(h_.result_offset), w_.in_result,
                         column.add_constant(w_.result_offset));
     return f.statement(s_.name, std::move(write),
-                       {f.access(Y_, joined(f.kept(), {tile(f), f[x_], f[y_]}))});
+                       {f.access(Y_, joined({tile(f), f[x_], f[y_]}, f.kept()))});
   }
 
   /// Does another statement write a tensor?
