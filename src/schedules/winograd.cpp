@@ -89,6 +89,10 @@ long choose_outputs(const Situation& s, const Shape& shape) {
   return best;
 }
 
+const std::vector<long> block_sizes = {4,  5,  8,  10, 12, 15, 16, 20, 24,
+                                       25, 28, 30, 32, 48, 64, 98, 196};
+const std::vector<long> tile_sizes = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12};
+
 /// Writes the recipe.
 class Writing {
  public:
@@ -181,20 +185,17 @@ class Writing {
       put(statement, {"oh.o", "ow.o", "oh.i", "ow.i"});
     }
     writer_.step("fuse", {std::string("oh.o"), std::string("ow.o"), std::string("t")});
-    long tiles = tiles_of(shape_, m_);
-    long block = std::min(
-        tiles,
-        choices_.choose("tiles", block_of(tiles),
-                        within({4, 5, 8, 10, 12, 16, 20, 24, 32, 48, 64, 98, 196}, 1, tiles)));
-    by_planes_ = choices_.choose("planes", 0, {0, 1}) == 1;
-    by_columns_ =
-        choices_.choose("columns", block >= tiles && shape_.groups < 4 ? 1 : 0, {0, 1}) == 1;
-    std::tie(tile_blocks_, tile_) = writer_.split("t", block);
     filters_ = block_of_filters();
-    long in_registers = choices_.choose("positions", tile_positions(block),
-                                        within({2, 3, 4, 5, 6, 7, 8, 9, 10, 12}, 1, block));
+    long tiles = tiles_of(shape_, m_);
+    Block own = choose_block(tiles);
+    long block = choices_.choose("tiles", own.tiles, within(block_sizes, 2, tiles));
+    long positions = choices_.choose("positions", own.positions, within(tile_sizes, 2, block));
+    by_planes_ = choices_.choose("planes", 0, {0, 1}) == 1;
+    bool alone = block >= tiles && shape_.groups < 4;
+    by_columns_ = choices_.choose("columns", alone ? 1 : 0, {0, 1}) == 1;
+    std::tie(tile_blocks_, tile_) = writer_.split("t", block);
     for (const std::string& statement : product_) {
-      std::tie(tiles_outer_, tiles_inner_) = split(statement, tile_, in_registers);
+      std::tie(tiles_outer_, tiles_inner_) = split(statement, tile_, positions);
     }
     return true;
   }
@@ -208,12 +209,34 @@ class Writing {
     return {loop + ".o", loop + ".i"};
   }
 
-  /// Returns how many tiles stay in the second cache, all channels of a group transformed.
-  long block_of(long tiles) const {
-    long n = (m_ + 2) * (m_ + 2);
+  /// So many tiles whose input is transformed together, and so many that are in registers together.
+  struct Block {
+    long tiles, positions;
+  };
+
+  /// Chooses them so that little is left over: blocks that stay in the second cache, all channels
+  /// of a group transformed, and are made of whole register tiles.
+  Block choose_block(long tiles) const {
+    long n = (m_ + 2) * (m_ + 2), vectors = (filters_ + lanes_ - 1) / lanes_;
     long most = std::clamp(s_.target.l2_bytes * 5 / 8 / (4 * n * shape_.channels), 4L, 32L);
-    long blocks = (tiles + most - 1) / most;
-    return (tiles + blocks - 1) / blocks;
+    Block best{1, 1};
+    double least = 1e300;
+    for (long t = 1; t <= s_.target.registers; ++t) {
+      if (t > 1 && !fits_registers(s_.target, t, vectors)) break;
+      for (long size = t; size < std::min(most, tiles) + t; size += t) {
+        long block = std::min(size, tiles), rest = tiles % block;
+        long passes = tiles / block * ((block + t - 1) / t) + (rest + t - 1) / t;
+        // A pass begins and ends with few products; the rest is code of its own.
+        double time = static_cast<double>(passes) * (static_cast<double>(t * vectors) / 2 + 0.6);
+        if (rest != 0) time *= 1.01;
+        bool larger = time < least * 1.001 && block > best.tiles;
+        if (time < least * 0.999 || larger) {
+          least = std::min(time, least);
+          best = {block, t};
+        }
+      }
+    }
+    return best;
   }
 
   /// Returns how many filters make a column of vectors.
@@ -225,12 +248,6 @@ class Writing {
     }
     long own = blocks.empty() ? lanes_ : blocks.front();
     return choices_.choose("block", own, blocks);
-  }
-
-  long tile_positions(long tiles) const {
-    long vectors = (filters_ + lanes_ - 1) / lanes_;
-    auto choice = choose_positions(s_.target, tiles, vectors);
-    return choice ? choice->positions : 1;
   }
 
   void split_channels() {
@@ -327,7 +344,8 @@ class Writing {
     merge(tiles_outer_);
     merge(tile_);
     merge(column_ + ".o");
-    // Inside a tile: a column of T, a row of V, a column of Q, and what is made of a row of outputs.
+    // Inside a tile: a column of T, a row of V, a column of Q, and what is made of a row of
+    // outputs.
     for (const char* loop : {"iw", "u", "v", "oh.i", "ow.i"}) merge(loop);
     merge(lanes_loop());
   }
