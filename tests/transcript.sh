@@ -7,6 +7,8 @@ use_program() {
   [[ -x $1 ]] || { echo "$1: is not a program; build it first" >&2; exit 2; }
   PATH=$(cd "$(dirname "$1")" && pwd):$PATH
   export PATH LC_ALL=C NO_COLOR=1
+  # What was tuned on this machine is left aside.
+  export LATHE_TUNED=
   unset LATHE_SEED LATHE_CASES
   # There a leak check takes 4 s a process (gcc 12); the test programs still have it.
   [[ $(uname -m) != aarch64 ]] || export ASAN_OPTIONS=${ASAN_OPTIONS-}:detect_leaks=0

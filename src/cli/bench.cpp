@@ -10,6 +10,7 @@
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
 #include "cli/verb_peers.h"
+#include "cli/verb_tuned.h"
 #include "cli/verb_values.h"
 #include "compile/compile.h"
 #include "compile/machine.h"
@@ -19,6 +20,7 @@ namespace {
 
 struct Options {
   NetworkArguments network;
+  TunedArguments tuned;
   int threads = 1;
   double seconds = 2;
   std::string against;
@@ -154,6 +156,7 @@ int run_network(const Options& options) {
   Graph graph = initialised(load_network(options.network), options.network.seed);
   CompileOptions compile_options;
   compile_options.effort = options.thorough ? Effort::thorough : Effort::quick;
+  compile_options.choose = choices_for(options.tuned, compile_options.target, options.threads);
   auto begin = Clock::now();
   Compiled compiled;
   {
@@ -234,6 +237,7 @@ std::function<int()> prepare(CLI::App& app) {
       ->check(CLI::IsMember(peer_names()));
   app.add_flag("--layers", options->layers, "time each layer alone, too");
   app.add_flag("--machine", options->machine, "measure this machine instead");
+  add_tuned_arguments(app, options->tuned);
   app.add_flag("--thorough", options->thorough, "let LLVM run its passes, too");
   app.add_option("--seed", options->network.seed, "of weights that nobody trained");
   app.add_flag("--json", options->json, "print JSON, for machines");

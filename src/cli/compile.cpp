@@ -1,6 +1,7 @@
 // compile.cpp: "lathe compile NETWORK": writes a network as a library.
 #include "base/error.h"
 #include "cli/verb_network.h"
+#include "cli/verb_tuned.h"
 #include "compile/library.h"
 
 namespace lathe::cli {
@@ -8,6 +9,8 @@ namespace {
 
 struct Options {
   NetworkArguments network;
+  TunedArguments tuned;
+  int threads = 1;
   std::string folder, target = "native";
   LibraryOptions library;
   bool thorough = false;
@@ -17,6 +20,7 @@ int run(const Options& options) {
   CompileOptions how;
   how.target = target_named(options.target);
   how.effort = options.thorough ? Effort::thorough : Effort::quick;
+  how.choose = choices_for(options.tuned, how.target, options.threads);
   check_library(options.folder, options.library);
   Graph graph = initialised(load_network(options.network), options.network.seed);
   {
@@ -39,6 +43,10 @@ std::function<int()> prepare(CLI::App& app) {
                  "the folder to write: a new one, or one that Lathe wrote")
       ->required();
   app.add_option("--target", options->target, "native, aarch64, x86-64-v3 or x86-64-v4");
+  app.add_option("--threads", options->threads,
+                 "workers that it is tuned for; the library runs with any number")
+      ->check(CLI::Range(1, 256));
+  add_tuned_arguments(app, options->tuned);
   app.add_option("--name", options->library.name,
                  "what the names of the functions begin with; the network's name unless told");
   app.add_flag("--thorough", options->thorough, "let LLVM work longer on the code");

@@ -2,6 +2,7 @@
 // of a network, at any stage.
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
+#include "cli/verb_tuned.h"
 #include "compile/compile.h"
 #include "nest/starts.h"
 #include "nest/text.h"
@@ -13,6 +14,8 @@ struct Options {
   NestArguments arguments;
   std::string at = "loops";
   std::string target = "native";
+  TunedArguments tuned;
+  int threads = 1;
 };
 
 /// NETWORK:LAYER, if the text before the first colon names a network.
@@ -39,7 +42,9 @@ int show_layer(const Options& options, const std::string& network, const std::st
   NetworkArguments arguments;
   arguments.network = network;
   Graph graph = initialised(load_network(arguments), 0);
-  NodeListing listing = list_node(graph, layer, target_named(options.target));
+  Target target = target_named(options.target);
+  NodeListing listing =
+      list_node(graph, layer, target, choices_for(options.tuned, target, options.threads));
   if (options.at == "nest") {
     fmt::print("{}", listing.nest);
   } else if (options.at == "recipe") {
@@ -94,6 +99,9 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--target", options->target,
                  "of code, llvm and asm: native, aarch64, x86-64-v3, ...")
       ->capture_default_str();
+  app.add_option("--threads", options->threads, "workers that a layer is tuned for")
+      ->check(CLI::Range(1, 256));
+  add_tuned_arguments(app, options->tuned);
   return [options] { return run(*options); };
 }
 

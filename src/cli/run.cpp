@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/verb_network.h"
+#include "cli/verb_tuned.h"
 #include "cli/verb_values.h"
 #include "compile/executor.h"
 #include "compile/library.h"
@@ -20,6 +21,7 @@ struct Options {
   std::string normalize = "none", labels, data;
   long limit = 0;
   int threads = 1;
+  TunedArguments tuned;
   bool json = false;
 };
 
@@ -74,6 +76,7 @@ Runnable runnable(const Options& options, const std::map<std::string, Array>& kn
   };
   ExecutorOptions how;
   how.threads = options.threads;
+  how.choose = choices_for(options.tuned, native_target(), options.threads);
   auto executor = std::make_shared<Executor>(graph, how);
   return {faces_of(graph.inputs), faces_of(graph.outputs),
           [executor](const std::vector<Array>& inputs, const Progress& progress) {
@@ -191,6 +194,7 @@ std::function<int()> prepare(CLI::App& app) {
       ->check(CLI::Range(0L, 1L << 40));
   app.add_option("--threads", options->threads, "workers; 0: one for each processor")
       ->check(CLI::Range(0, 256));
+  add_tuned_arguments(app, options->tuned);
   app.add_option("--seed", options->network.seed, "of weights that nobody trained");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };

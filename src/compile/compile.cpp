@@ -72,6 +72,16 @@ class Assembly {
     return listing;
   }
 
+  std::vector<NodeUnit> units() {
+    collect_units();
+    std::vector<NodeUnit> result;
+    for (size_t n = 0; n < units_of_.size(); ++n) {
+      if (units_of_[n].empty()) continue;
+      result.push_back({graph_.nodes[n].name, units_[units_of_[n].back()]});
+    }
+    return result;
+  }
+
   Compiled run() {
     collect_units();
     made_ = make_units(units_, options_);
@@ -447,6 +457,11 @@ NodeListing list_node(const Graph& graph, const std::string& node, const Target&
   options.target = target;
   options.choose = choose;
   return Assembly(ready, options).list(*found);
+}
+
+std::vector<NodeUnit> units_of(const Graph& graph) {
+  Graph ready = prepared(graph);
+  return Assembly(ready, {}).units();
 }
 
 void check_data(const Graph& graph) {

@@ -105,7 +105,7 @@ struct Executor::State {
   std::map<std::string, std::unique_ptr<Runner>> singles;  // of nodes, by call
   std::vector<std::vector<ValueId>> last;                  // values that no later segment reads
 
-  explicit State(const Graph& g, ExecutorOptions o) : graph(g), options(o) {
+  explicit State(const Graph& g, ExecutorOptions o) : graph(g), options(std::move(o)) {
     segments = segments_of(graph);
     find_borders(graph, segments);
     runners.resize(segments.size());
@@ -124,6 +124,7 @@ struct Executor::State {
     CompileOptions compile_options;
     compile_options.effort = options.effort;
     compile_options.cache = options.cache;
+    compile_options.choose = options.choose;
     return std::make_unique<Runner>(compile(part, compile_options), options.threads);
   }
 
@@ -180,7 +181,7 @@ struct Executor::State {
 Executor::Executor(const Graph& graph, ExecutorOptions options) {
   verify(graph);
   check_data(graph);
-  state_ = std::make_unique<State>(graph, options);
+  state_ = std::make_unique<State>(graph, std::move(options));
 }
 
 Executor::~Executor() = default;

@@ -10,6 +10,7 @@ struct ExecutorOptions {
   int threads = 1;
   Effort effort = Effort::quick;
   bool cache = true;
+  Chooser choose = nullptr;  ///< how units are scheduled; null: the templates choose
 };
 
 /// A graph prepared to run more than once. Parts are compiled when they first run.

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <filesystem>
 #include <span>
 
 #include "base/error.h"
@@ -16,20 +15,6 @@
 #include "data/file.h"
 
 namespace lathe {
-namespace {
-
-std::filesystem::path folder() {
-  if (const char* own = std::getenv("LATHE_CACHE")) return own;
-  if (const char* cache = std::getenv("XDG_CACHE_HOME")) {
-    return std::filesystem::path(cache) / "lathe" / "objects";
-  }
-  const char* home = std::getenv("HOME");
-  return home == nullptr ? std::filesystem::path()
-                         : std::filesystem::path(home) / ".cache" / "lathe" / "objects";
-}
-
-}  // namespace
-
 std::string fingerprint(const std::string& text) {
   return fmt::format("{:016x}{:016x}", hash_bytes(text, 1), hash_bytes(text, 2));
 }
@@ -44,8 +29,18 @@ const std::string& program_version() {
   return version;
 }
 
+std::filesystem::path objects_folder() {
+  if (const char* own = std::getenv("LATHE_CACHE")) return own;
+  if (const char* cache = std::getenv("XDG_CACHE_HOME")) {
+    return std::filesystem::path(cache) / "lathe" / "objects";
+  }
+  const char* home = std::getenv("HOME");
+  return home == nullptr ? std::filesystem::path()
+                         : std::filesystem::path(home) / ".cache" / "lathe" / "objects";
+}
+
 std::optional<std::string> kept_object(const std::string& name) {
-  std::filesystem::path path = folder();
+  std::filesystem::path path = objects_folder();
   if (path.empty()) return std::nullopt;
   path /= name + ".o";
   std::error_code error;
@@ -64,7 +59,7 @@ std::optional<std::string> kept_object(const std::string& name) {
 }
 
 void keep_object(const std::string& name, const std::string& object) {
-  std::filesystem::path path = folder();
+  std::filesystem::path path = objects_folder();
   if (path.empty()) return;
   std::error_code error;
   std::filesystem::create_directories(path, error);

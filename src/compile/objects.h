@@ -1,6 +1,7 @@
 // Object files kept from run to run, by a hash of what they were made from.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -11,6 +12,9 @@ std::string fingerprint(const std::string& text);
 
 /// Returns a text that differs between builds of this program: they may generate other code.
 const std::string& program_version();
+
+/// Returns the folder that objects are kept in; empty if there is none.
+std::filesystem::path objects_folder();
 
 /// Returns the object that was kept under this name, if there is one.
 std::optional<std::string> kept_object(const std::string& name);

@@ -102,10 +102,15 @@ std::string print_layout(const Layout& layout) {
   return text;
 }
 
-Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing,
-             const std::optional<Choice>& choice) {
+UnitNest nest_of(isl::ctx ctx, const Unit& unit) {
   Nest nest = nest_for(ctx, unit);
   std::vector<Layout> layouts = layouts_for(nest, unit);
+  return {std::move(nest), std::move(layouts)};
+}
+
+Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing,
+             const std::optional<Choice>& choice) {
+  auto [nest, layouts] = nest_of(ctx, unit);
   Made made;
   made.flops = 2 * static_cast<double>(cost(nest).macs);
   nest = with_blocked_sums(nest, layouts);
@@ -114,10 +119,21 @@ Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listi
 }
 
 std::vector<Fitting> fitting_schedules(isl::ctx ctx, const Unit& unit, const Target& target) {
-  Nest nest = nest_for(ctx, unit);
-  std::vector<Layout> layouts = layouts_for(nest, unit);
+  auto [nest, layouts] = nest_of(ctx, unit);
   nest = with_blocked_sums(nest, layouts);
   return fitting_schedules(nest, layouts, target, unset_in(unit));
+}
+
+std::shared_ptr<const Made> make_unit(const Unit& unit, const CompileOptions& options) {
+  Context context;
+  LlvmCompiler compiler(options.target, options.effort);
+  return make_one(context, compiler, unit, options);
+}
+
+std::string name_of_kernels(const NodeCode& code) {
+  std::string text;
+  for (const Code& kernel : code.kernels) text += signature(kernel);
+  return fingerprint(text);
 }
 
 std::optional<Choice> choice_for(const CompileOptions& options, const Unit& unit) {

@@ -1,5 +1,5 @@
 // Units of work: a node, or the border of a value, with the layouts of its tensors. Each kind is
-// compiled once, on several threads. Private to the folder.
+// compiled once, on several threads.
 #pragma once
 
 #include <memory>
@@ -37,6 +37,28 @@ std::string print_layout(const Layout& layout);
 /// Returns the code of a unit, without symbols and object.
 Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing,
              const std::optional<Choice>& choice = std::nullopt);
+
+/// Returns a unit's code as an object, with the options' choice.
+std::shared_ptr<const Made> make_unit(const Unit& unit, const CompileOptions& options);
+
+/// Returns a name of a unit's kernels: equal kernels have equal names, others do not in practice.
+std::string name_of_kernels(const NodeCode& code);
+
+/// A unit's nest, and where its tensors lie; locals have no layout yet.
+struct UnitNest {
+  Nest nest;
+  std::vector<Layout> layouts;
+};
+UnitNest nest_of(isl::ctx ctx, const Unit& unit);
+
+/// A node and the unit that does its work; a border that it needs is set by another.
+struct NodeUnit {
+  std::string node;
+  Unit unit;
+};
+
+/// Returns the units of a graph as compile() would make them, node by node.
+std::vector<NodeUnit> units_of(const Graph& graph);
 
 /// Returns the templates that fit a unit.
 std::vector<Fitting> fitting_schedules(isl::ctx ctx, const Unit& unit, const Target& target);

@@ -1,0 +1,157 @@
+// tune.cpp: "lathe tune NETWORK": better schedules from measurement, kept for every other command.
+#include <signal.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "cli/verb_network.h"
+#include "cli/verb_tune_show.h"
+#include "search/native_bench.h"
+
+namespace lathe::cli {
+namespace {
+
+struct Options {
+  NetworkArguments network;
+  std::string budget = "60s", layers = "*";
+  int threads = 1;
+  uint64_t seed = 1;
+  bool resume = false, again = false, show = false, json = false;
+};
+
+/// Set by an interruption: a handler can do no more. The second one ends the program.
+volatile sig_atomic_t interrupted = 0;
+
+void listen_to_interruptions() {
+  struct sigaction action {};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  sigaction(SIGINT, &action, nullptr);
+}
+
+/// Reads a budget: "90s", "10m" or "1h", or a number of candidates.
+void set_budget(TuneOptions& options, const std::string& text) {
+  size_t end = 0;
+  double value = -1;
+  try {
+    value = std::stod(text, &end);
+  } catch (const std::exception&) {
+    end = 0;
+  }
+  std::string unit = text.substr(std::min(end, text.size()));
+  bool known = unit.empty() || unit == "s" || unit == "m" || unit == "h";
+  if (end == 0 || !known || !(value > 0) || value > 1e9) {
+    fail(
+        "--budget {}: write a time, as in 90s, 10m or 1h, or how many candidates are tried, as "
+        "in 500",
+        text);
+  }
+  if (unit.empty()) {
+    options.trials = std::max(1L, static_cast<long>(value));
+  } else {
+    options.seconds = value * (unit == "h" ? 3600 : unit == "m" ? 60 : 1);
+  }
+}
+
+/// Tells what tuning does: a line that changes on a terminal, a line for each gain elsewhere.
+class Telling {
+ public:
+  explicit Telling(const TuneOptions& options)
+      : options_(options), is_terminal_(isatty(STDERR_FILENO) != 0) {}
+  ~Telling() { clear(); }
+
+  void show(const TuneState& state) {
+    if (state.better) {
+      clear();
+      const Found& found = *state.unit.found;
+      fmt::print(stderr, "{:6.1f} s  {:<26} {:>9.4f} ms  {:>5.2f}x  {}\n", state.elapsed,
+                 name_of(state.unit, 26), found.time * 1e3, found.own / found.time,
+                 found.choice.schedule);
+    }
+    if (!is_terminal_) return;
+    std::string left =
+        options_.seconds > 0
+            ? fmt::format("{:.0f} s left", std::max(0.0, options_.seconds - state.elapsed))
+            : fmt::format("{} of {}", state.trials, options_.trials);
+    double gain = state.unit.found ? state.unit.found->own / state.unit.found->time : 1;
+    fmt::print(stderr, "\r{:<78.78}",
+               fmt::format("tuning: {}, candidate {}, {} at {:.2f}x", left, state.trials,
+                           name_of(state.unit, 26), gain));
+    shown_ = true;
+  }
+
+ private:
+  const TuneOptions& options_;
+  bool is_terminal_, shown_ = false;
+
+  void clear() {
+    if (shown_) fmt::print(stderr, "\r{:78}\r", "");
+    shown_ = false;
+  }
+};
+
+/// Opens the store, or says that there is none.
+TunedStore open_store() {
+  std::string path = tuned_path();
+  if (path.empty()) fail("there is no place to keep what is found: set LATHE_TUNED or LATHE_CACHE");
+  return TunedStore(path);
+}
+
+int show(const Options& options) {
+  Graph graph = initialised(load_network(options.network), options.network.seed);
+  std::string path = tuned_path();
+  std::optional<TunedStore> store;
+  if (!path.empty() && access(path.c_str(), F_OK) == 0) store.emplace(path);
+  TuneReport report;
+  report.units = tuned_units(graph, native_target(), options.threads, store ? &*store : nullptr,
+                             options.layers);
+  print_tuned(graph.name, options.threads, report, options.json ? Print::json : Print::text);
+  return 0;
+}
+
+int run(const Options& options) {
+  if (options.resume && options.again) fail("--resume goes on, --again begins again: give one");
+  TuneOptions how;
+  set_budget(how, options.budget);
+  if (options.show) return show(options);
+  TunedStore store = open_store();
+  Graph graph = initialised(load_network(options.network), options.network.seed);
+  check_data(graph);
+  how.threads = options.threads;
+  how.seed = options.seed;
+  how.layers = options.layers;
+  how.begin = options.again ? TuneOptions::Begin::again : TuneOptions::Begin::resume;
+  how.stop = [] { return interrupted != 0; };
+  listen_to_interruptions();
+  Target target = native_target();
+  auto bench = native_bench(graph, target, options.threads);
+  TuneReport report;
+  {
+    Telling telling(how);
+    how.progress = [&](const TuneState& state) { telling.show(state); };
+    report = lathe::tune(graph, target, *bench, store, how);
+  }
+  print_tuned(graph.name, options.threads, report, options.json ? Print::json : Print::text);
+  return 0;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_network_arguments(app, options->network);
+  app.add_option("--budget", options->budget, "a time, 90s or 10m, or a number of candidates, 500")
+      ->capture_default_str();
+  app.add_option("--threads", options->threads, "workers that the network will run with")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--layer", options->layers, "tune only layers of this name, as in 'layer2.*'");
+  app.add_flag("--resume", options->resume, "go on with what was found before (the default)");
+  app.add_flag("--again", options->again, "forget what was found before");
+  app.add_option("--seed", options->seed, "of the search");
+  app.add_flag("--show", options->show, "print what was found, and search nothing");
+  app.add_flag("--json", options->json, "print JSON, for machines");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb tune() { return {"tune", "find better schedules for a network by measuring", prepare}; }
+
+}  // namespace lathe::cli

@@ -1,0 +1,109 @@
+// verb_tune_show.cpp: prints what tuning found. Interface: verb_tune_show.h.
+#include "cli/verb_tune_show.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+namespace lathe::cli {
+namespace {
+
+constexpr size_t columns = 80;
+
+nlohmann::json to_json(const TunedUnit& unit) {
+  nlohmann::json json{{"layers", unit.nodes}};
+  if (unit.time > 0) json["network_ms"] = unit.time * 1e3;
+  if (!unit.found) return json;
+  const Found& found = *unit.found;
+  json["schedule"] = found.choice.schedule;
+  json["settings"] = found.choice.settings;
+  json["own_ms"] = found.own * 1e3;
+  json["ms"] = found.time * 1e3;
+  json["gain"] = found.own / found.time;
+  json["kept"] = unit.kept;
+  return json;
+}
+
+void print_json(const std::string& network, int threads, const TuneReport& report) {
+  nlohmann::json json{{"network", network},
+                      {"threads", threads},
+                      {"trials", report.trials},
+                      {"failed", report.failed}};
+  if (report.own > 0) {
+    json["own_ms"] = report.own * 1e3;
+    json["tuned_ms"] = report.tuned * 1e3;
+    json["kept"] = report.kept;
+  }
+  json["layers"] = nlohmann::json::array();
+  for (const TunedUnit& unit : report.units) json["layers"].push_back(to_json(unit));
+  fmt::print("{}\n", json.dump());
+}
+
+/// Prints a template and its settings below its layer.
+void print_choice(const Choice& choice) {
+  std::string line = "    " + choice.schedule + ":";
+  for (const auto& [name, value] : choice.settings) {
+    std::string setting = fmt::format(" {}={}", name, value);
+    if (line.size() + setting.size() > columns) {
+      fmt::print("{}\n", line);
+      line = "     ";
+    }
+    line += setting;
+  }
+  if (choice.settings.empty()) line += " as it chooses itself";
+  fmt::print("{}\n", line);
+}
+
+void print_unit(const TunedUnit& unit) {
+  const Found& found = *unit.found;
+  fmt::print("{:<40} {:>9.4f} {:>9.4f} {:>6.2f}x  {}\n", name_of(unit, 40), found.own * 1e3,
+             found.time * 1e3, found.own / found.time, unit.kept ? "used" : "not used");
+  print_choice(found.choice);
+}
+
+void print_text(const std::string& network, int threads, const TuneReport& report) {
+  auto found = std::count_if(report.units.begin(), report.units.end(),
+                             [](const TunedUnit& unit) { return unit.found.has_value(); });
+  auto others = static_cast<long>(report.units.size()) - found;
+  std::string workers = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+  if (found == 0) {
+    fmt::print("{}, {}: nothing better than the templates' own choices is known\n", network,
+               workers);
+  } else {
+    fmt::print("{:<40} {:>9} {:>9} {:>7}\n", network + ", " + workers, "own ms", "tuned ms",
+               "gain");
+    for (const TunedUnit& unit : report.units) {
+      if (unit.found) print_unit(unit);
+    }
+    if (others > 0) {
+      fmt::print("{} other kind{} of layers: as the templates choose\n", others,
+                 others == 1 ? "" : "s");
+    }
+  }
+  if (report.trials > 0) {
+    fmt::print("tried       {} candidates, {} failed{}\n", report.trials, report.failed,
+               report.stopped ? "; stopped before the end" : "");
+  }
+  if (report.own > 0) {
+    fmt::print("network     {:.3f} ms untuned, {:.3f} ms tuned: {:.3f}x{}\n", report.own * 1e3,
+               report.tuned * 1e3, report.own / report.tuned,
+               report.kept ? "" : "; what is new was not kept");
+  }
+}
+
+}  // namespace
+
+std::string name_of(const TunedUnit& unit, size_t width) {
+  std::string more = unit.nodes.size() > 1 ? fmt::format(" (+{})", unit.nodes.size() - 1) : "";
+  std::string name = unit.nodes.front();
+  size_t room = width - more.size();
+  if (name.size() > room) name = name.substr(0, room - 3) + "...";
+  return name + more;
+}
+
+void print_tuned(const std::string& network, int threads, const TuneReport& report, Print how) {
+  how == Print::json ? print_json(network, threads, report) : print_text(network, threads, report);
+}
+
+}  // namespace lathe::cli

@@ -1,0 +1,16 @@
+// What tuning found, for people and machines.
+#pragma once
+
+#include "search/tune.h"
+
+namespace lathe::cli {
+
+enum class Print { text, json };
+
+/// Prints a report, at most 80 columns wide.
+void print_tuned(const std::string& network, int threads, const TuneReport& report, Print how);
+
+/// Returns the name of a unit's first node, and how many more there are, in so many columns.
+std::string name_of(const TunedUnit& unit, size_t width);
+
+}  // namespace lathe::cli

@@ -1,0 +1,19 @@
+// verb_tuned.cpp: the use of what was tuned. Interface: verb_tuned.h.
+#include "cli/verb_tuned.h"
+
+#include "compile/tuned.h"
+
+namespace lathe {
+
+void add_tuned_arguments(CLI::App& app, TunedArguments& arguments) {
+  app.add_flag("--no-tuned", arguments.ignored, "do not use what 'lathe tune' found");
+}
+
+Chooser choices_for(const TunedArguments& arguments, const Target& target, int threads) {
+  if (arguments.ignored) return nullptr;
+  return tuned_choices(tuned_path(), target, threads, [](const std::string& what) {
+    fmt::print(stderr, "lathe: warning: {}\n", what);
+  });
+}
+
+}  // namespace lathe

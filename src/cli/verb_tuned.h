@@ -1,0 +1,20 @@
+// What the verbs that compile share: whether they use what "lathe tune" found.
+#pragma once
+
+#include "cli/verb.h"
+#include "compile/compile.h"
+
+namespace lathe {
+
+struct TunedArguments {
+  bool ignored = false;
+};
+
+/// Declares --no-tuned on "app".
+void add_tuned_arguments(CLI::App& app, TunedArguments& arguments);
+
+/// Returns the choices that were kept for a target and so many workers, unless they are ignored. A
+/// file that cannot be read is a warning.
+Chooser choices_for(const TunedArguments& arguments, const Target& target, int threads);
+
+}  // namespace lathe

@@ -1,0 +1,73 @@
+// database.cpp: SQLite databases. Interface: database.h.
+#include "compile/database.h"
+
+#include <sqlite3.h>
+
+#include "base/error.h"
+
+namespace lathe {
+namespace {
+
+constexpr int patience_ms = 5000;  // while another process writes
+
+}  // namespace
+
+Database::Database(std::string path, Open open) : path_(std::move(path)) {
+  sqlite3* handle = nullptr;
+  int flags =
+      open == Open::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+  int status = sqlite3_open_v2(path_.c_str(), &handle, flags, nullptr);
+  handle_ = std::shared_ptr<sqlite3>(handle, sqlite3_close_v2);
+  if (status != SQLITE_OK) fail_as_sqlite();
+  sqlite3_busy_timeout(handle, patience_ms);
+}
+
+void Database::run(const std::string& statements) {
+  int status = sqlite3_exec(handle(), statements.c_str(), nullptr, nullptr, nullptr);
+  if (status != SQLITE_OK) fail_as_sqlite();
+}
+
+void Database::fail_as_sqlite() const {
+  fail("'{}': {}", path_, handle_ ? sqlite3_errmsg(handle()) : "there is no memory for it");
+}
+
+Query::Query(const Database& database, const std::string& text) : database_(database) {
+  sqlite3_stmt* handle = nullptr;
+  if (sqlite3_prepare_v2(database.handle(), text.c_str(), -1, &handle, nullptr) != SQLITE_OK) {
+    database.fail_as_sqlite();
+  }
+  handle_ = std::shared_ptr<sqlite3_stmt>(handle, sqlite3_finalize);
+}
+
+Query& Query::bind(long value) {
+  sqlite3_bind_int64(handle_.get(), ++bound_, value);
+  return *this;
+}
+
+Query& Query::bind(double value) {
+  sqlite3_bind_double(handle_.get(), ++bound_, value);
+  return *this;
+}
+
+Query& Query::bind(const std::string& value) {
+  sqlite3_bind_text(handle_.get(), ++bound_, value.data(), static_cast<int>(value.size()),
+                    SQLITE_TRANSIENT);
+  return *this;
+}
+
+bool Query::step() {
+  int status = sqlite3_step(handle_.get());
+  if (status != SQLITE_ROW && status != SQLITE_DONE) database_.fail_as_sqlite();
+  return status == SQLITE_ROW;
+}
+
+long Query::integer(int column) const { return sqlite3_column_int64(handle_.get(), column); }
+
+double Query::real(int column) const { return sqlite3_column_double(handle_.get(), column); }
+
+std::string Query::text(int column) const {
+  const unsigned char* text = sqlite3_column_text(handle_.get(), column);
+  return text == nullptr ? "" : reinterpret_cast<const char*>(text);
+}
+
+}  // namespace lathe

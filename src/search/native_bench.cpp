@@ -1,0 +1,194 @@
+// native_bench.cpp: candidates and networks in child processes. Interface: native_bench.h.
+//
+// A candidate is compiled, checked and timed by a child. Before it is timed its outputs are
+// compared with those of the template's own choice; before it can be the best, those of a smaller
+// unit with the interpreter's. This process runs no code that it compiled.
+#include "search/native_bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "search/isolated.h"
+#include "search/measure.h"
+#include "search/network_times.h"
+#include "search/reduced.h"
+#include "search/unit_network.h"
+
+namespace lathe {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double candidate_limit = 15, network_limit = 600;  // seconds
+
+/// Weights come from as far away as in the network, but not from further than this.
+constexpr long far_away = 48L << 20;
+
+std::string compare_outputs(const UnitRunner& is, const UnitRunner& must, const Made& made) {
+  size_t i = 0;
+  for (const Tensor& tensor : made.code.tensors) {
+    if (tensor.role != Role::output) continue;
+    const auto &a = is.outputs()[i], &b = must.outputs()[i];
+    ++i;
+    if (tensor.element == Element::f32) {
+      std::string wrong = difference(reinterpret_cast<const float*>(a.data()),
+                                     reinterpret_cast<const float*>(b.data()), a.size() / 4);
+      if (!wrong.empty()) return wrong;
+    } else if (a != b) {
+      return "its elements are others";
+    }
+  }
+  return "";
+}
+
+class NativeBench : public TuneBench {
+ public:
+  NativeBench(const Graph& graph, const Target& target, int threads)
+      : graph_(graph), target_(target), threads_(threads) {
+    for (const Value& value : graph.values) {
+      if (value.data) weights_ += static_cast<long>(value.data->bytes().size());
+    }
+  }
+
+  Space space_of(const Unit& unit) override {
+    Context context;
+    return fitting_schedules(context, unit, target_);
+  }
+
+  Tried try_choice(const Unit& unit, const std::optional<Choice>& best, const Choice& choice,
+                   const std::set<std::string>& seen, Care care) override {
+    std::shared_ptr<const Made> own = made_for(unit, std::nullopt);
+    std::shared_ptr<const Made> current = best ? made_for(unit, best) : nullptr;
+    auto work = [&] { return tried_text(unit, *own, current.get(), choice, seen, care); };
+    Outcome outcome = isolated(work, candidate_limit);
+    Tried tried;
+    if (!outcome.failure.empty()) {
+      // Its kernels have no name where it did not get so far; its choice stands for them.
+      tried.code = "failed " + choice.schedule + print_settings(choice.settings);
+      tried.failure = outcome.failure;
+      return tried;
+    }
+    Json json = Json::parse(outcome.result);
+    tried.code = json["code"];
+    tried.seen = json["seen"];
+    tried.failure = json["failure"];
+    tried.own = json["own"];
+    tried.best = json["best"];
+    tried.time = json["time"];
+    return tried;
+  }
+
+  std::vector<double> whole_times(const std::vector<Chooser>& variants) override {
+    auto work = [&] { return Json(times_of_networks(compiled(variants), threads_)).dump(); };
+    return answer(work).get<std::vector<double>>();
+  }
+
+  std::vector<std::map<std::string, double>> node_times(
+      const std::vector<Chooser>& variants) override {
+    auto work = [&] { return Json(times_of_nodes(compiled(variants), threads_)).dump(); };
+    return answer(work).get<std::vector<std::map<std::string, double>>>();
+  }
+
+  double elapsed() override {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  }
+
+ private:
+  const Graph& graph_;
+  Target target_;
+  int threads_;
+  long weights_ = 0;  // bytes, of the network
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::map<std::pair<std::string, std::optional<Choice>>, std::shared_ptr<const Made>> made_;
+
+  static Json answer(const std::function<std::string()>& work) {
+    Outcome outcome = isolated(work, network_limit);
+    if (!outcome.failure.empty()) fail("the network cannot be measured: {}", outcome.failure);
+    return Json::parse(outcome.result);
+  }
+
+  std::vector<Compiled> compiled(const std::vector<Chooser>& variants) const {
+    std::vector<Compiled> result;
+    for (const Chooser& choose : variants) {
+      CompileOptions options;
+      options.target = target_;
+      options.choose = choose;
+      result.push_back(compile(graph_, options));
+    }
+    return result;
+  }
+
+  CompileOptions options_for(const std::optional<Choice>& choice) const {
+    CompileOptions options;
+    options.target = target_;
+    if (choice) options.choose = [choice](const std::string&) { return choice; };
+    return options;
+  }
+
+  /// Returns the code of what was confirmed, or of the template's own choice.
+  std::shared_ptr<const Made> made_for(const Unit& unit, const std::optional<Choice>& choice) {
+    auto [at, is_new] = made_.try_emplace({unit.key, choice});
+    if (is_new) at->second = make_unit(unit, options_for(choice));
+    return at->second;
+  }
+
+  /// Compiles, checks and times a candidate: all of it in the child.
+  std::string tried_text(const Unit& unit, const Made& own, const Made* best, const Choice& choice,
+                         const std::set<std::string>& seen, Care care) const {
+    Json json{{"code", ""}, {"seen", false}, {"failure", ""}, {"own", 0}, {"best", 0}, {"time", 0}};
+    CompileOptions options = options_for(choice);
+    options.cache = care == Care::sure;
+    auto made = make_unit(unit, options);
+    if (!made->code.as_chosen) return (json["seen"] = true, json.dump());
+    std::string code = name_of_kernels(made->code);
+    json["code"] = code;
+    bool is_own = care == Care::quick && code == name_of_kernels(own.code);
+    if (seen.contains(code) || is_own) return (json["seen"] = true, json.dump());
+    std::string wrong = time_unit(unit, own, best, *made, care, json);
+    bool better = json["time"].get<double>() < json["best"].get<double>();
+    if (wrong.empty() && better) wrong = wrong_when_reduced(unit, choice);
+    if (!wrong.empty()) json["failure"] = "it is wrong: " + wrong;
+    return json.dump();
+  }
+
+  std::string wrong_when_reduced(const Unit& unit, const Choice& choice) const {
+    auto smaller = reduced(unit);
+    return smaller ? compare_with_interpreter(*smaller, choice, target_) : "";
+  }
+
+  std::string time_unit(const Unit& unit, const Made& own, const Made* best, const Made& made,
+                        Care care, Json& json) const {
+    pin(threads_);
+    UnitData data = random_data(unit);
+    long copies =
+        std::clamp(std::min(weights_, far_away) / std::max(1L, weight_bytes(own)), 1L, 16L);
+    UnitRunner first(own, data, target_, threads_, copies),
+        last(made, data, target_, threads_, copies);
+    std::string wrong = compare_outputs(last, first, own);
+    if (!wrong.empty()) return wrong;
+    std::unique_ptr<UnitRunner> middle;
+    std::vector<std::function<void()>> works{[&] { first.run(); }};
+    if (best != nullptr) {
+      middle = std::make_unique<UnitRunner>(*best, data, target_, threads_, copies);
+      works.emplace_back([&] { middle->run(); });
+    }
+    works.emplace_back([&] { last.run(); });
+    Turns quick{0.15, 5, 1.2}, sure{0.5, 11, 1e9};
+    std::vector<double> times = times_in_turn(works, care == Care::quick ? quick : sure);
+    json["own"] = times.front();
+    json["best"] = times[times.size() - 2];
+    json["time"] = times.back();
+    return "";
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<TuneBench> native_bench(const Graph& graph, const Target& target, int threads) {
+  return std::make_unique<NativeBench>(graph, target, threads);
+}
+
+}  // namespace lathe

@@ -1,0 +1,30 @@
+// What can be chosen for a unit, and new choices made of good ones.
+#pragma once
+
+#include "base/random.h"
+#include "schedules/schedule.h"
+
+namespace lathe {
+
+/// The templates that fit a unit, the default first, and their knobs.
+using Space = std::vector<Fitting>;
+
+/// A choice and how long it takes, as a part of what the default takes.
+struct Scored {
+  Choice choice;
+  double ratio;
+};
+
+/// Returns a template with some of its knobs set at random.
+Choice random_choice(const Space& space, Random& random);
+
+/// Returns the choice with one or two knobs set otherwise, or, seldom, another template's own.
+Choice mutated(const Space& space, const Choice& choice, Random& random);
+
+/// Returns a choice that has each setting of one or the other parent. They are of one template.
+Choice crossed(const Choice& a, const Choice& b, Random& random);
+
+/// Returns the next candidate of a search that has these results, the best first.
+Choice proposed(const Space& space, const std::vector<Scored>& best, Random& random);
+
+}  // namespace lathe

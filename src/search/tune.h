@@ -1,0 +1,100 @@
+// Tuning: better choices for the units of a network, found by measuring.
+//
+//   TunedStore store(tuned_path());
+//   auto bench = native_bench(graph, target, threads);
+//   TuneReport report = tune(graph, target, *bench, store, {.seconds = 60});
+//
+// Each unit is searched by itself, by evolution: new choices are made of the best so far. The unit
+// that promises most is next: its share of the time, less and less while nothing gets better. Every
+// measurement is in the store when the next begins, so that a tuning that is killed goes on where
+// it was. At the end the whole network decides what is kept.
+#pragma once
+
+#include <map>
+#include <set>
+
+#include "compile/tuned.h"
+#include "compile/units.h"
+#include "search/space.h"
+
+namespace lathe {
+
+/// What came of a candidate.
+struct Tried {
+  std::string code;     ///< a name of its kernels
+  std::string failure;  ///< it is not legal, crashes, hangs or is wrong; then it has no times
+  bool seen = false;    ///< the same kernels were measured before; then it has none, either
+  double own = 0, best = 0, time = 0;  ///< seconds, medians of one run in which they took turns
+};
+
+/// How sure a measurement must be.
+enum class Care { quick, sure };
+
+/// What runs candidates and networks, and looks at the clock.
+class TuneBench {
+ public:
+  virtual ~TuneBench() = default;
+
+  /// Returns what can be chosen for a unit.
+  virtual Space space_of(const Unit& unit) = 0;
+  /// Measures a choice for a unit against its best so far (nothing: the template's own).
+  virtual Tried try_choice(const Unit& unit, const std::optional<Choice>& best,
+                           const Choice& choice, const std::set<std::string>& seen, Care care) = 0;
+  /// Runs the network with the choices of each, in turn; returns the time of each as a whole ...
+  virtual std::vector<double> whole_times(const std::vector<Chooser>& variants) = 0;
+  /// ... or of each node, by name.
+  virtual std::vector<std::map<std::string, double>> node_times(
+      const std::vector<Chooser>& variants) = 0;
+  /// Returns the seconds since tuning began.
+  virtual double elapsed() = 0;
+};
+
+struct TuneState;
+
+struct TuneOptions {
+  int threads = 1;
+  double seconds = 0;  ///< 0: no limit
+  long trials = 0;     ///< 0: no limit
+  uint64_t seed = 1;
+  enum class Begin { resume, again } begin = Begin::resume;
+  std::string layers = "*";  ///< whose names match
+  std::function<bool()> stop = nullptr;
+  std::function<void(const TuneState&)> progress = nullptr;
+};
+
+/// A unit and what was found for it.
+struct TunedUnit {
+  std::string key;
+  std::vector<std::string> nodes;  ///< that it does the work of
+  double time = 0;                 ///< seconds of all of them, untuned
+  std::optional<Found> found;
+  bool kept = false;
+};
+
+/// How far tuning has come.
+struct TuneState {
+  const TunedUnit& unit;  ///< that was tried last
+  const Choice& choice;
+  const Tried& tried;
+  bool better;
+  long trials;
+  double elapsed;
+};
+
+struct TuneReport {
+  std::vector<TunedUnit> units;  ///< the longest first
+  double own = 0, tuned = 0;     ///< seconds of the whole network; 0: nothing was new to confirm
+  bool kept = false;             ///< the network got faster
+  bool stopped = false;
+  long trials = 0, failed = 0;
+};
+
+/// Tunes a graph. Fails where the store cannot be written.
+TuneReport tune(const Graph& graph, const Target& target, TuneBench& bench, TunedStore& store,
+                const TuneOptions& options);
+
+/// Returns the units of a graph, each kind once, without times, and what was kept or found.
+std::vector<TunedUnit> tuned_units(const Graph& graph, const Target& target, int threads,
+                                   const TunedStore* store, const std::string& layers = "*");
+
+}  // namespace lathe

@@ -1,0 +1,174 @@
+// unit_network.cpp: one unit as a network. Interface: unit_network.h.
+#include "search/unit_network.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/array.h"
+#include "base/random.h"
+
+namespace lathe {
+namespace {
+
+long aligned(long bytes) { return (bytes + 63) / 64 * 64; }
+
+long bytes_of(const NodeCode& code, size_t t) {
+  return std::max(1L, code.layouts[t].size) * size_of(code.tensors[t].element);
+}
+
+std::vector<std::byte> random_bytes(Element element, long count, Random& random) {
+  auto n = static_cast<size_t>(count);
+  if (element == Element::f32) {
+    std::vector<float> values(n);
+    for (float& x : values) x = static_cast<float>(2 * random.uniform() - 1);
+    std::vector<std::byte> bytes(4 * n);
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+    return bytes;
+  }
+  std::vector<long> values(n);
+  for (long& x : values) x = static_cast<long>(random.below(2));
+  Array array = Array::of_integers(element, {count}, values);
+  return {array.bytes().begin(), array.bytes().end()};
+}
+
+/// Puts the network together: weights one after the other, then for each copy the steps.
+class Building {
+ public:
+  Building(const Made& made, const UnitData& data, const Target& target)
+      : made_(made), code_(made.code), data_(data) {
+    result_.name = "unit";
+    result_.target = target;
+    if (!made.object.empty()) result_.objects.push_back(made.object);
+  }
+
+  Compiled run(long copies) {
+    places_.resize(code_.tensors.size());
+    for (size_t t = 0; t < code_.tensors.size(); ++t) add_tensor(t);
+    for (const Preparation& p : code_.preparations) add_prepared(p);
+    auto once = static_cast<long>(result_.weights.size());
+    result_.weights.resize(static_cast<size_t>(once * copies));
+    for (long copy = 0; copy < copies; ++copy) {
+      if (copy > 0)
+        std::copy_n(result_.weights.begin(), once, result_.weights.begin() + copy * once);
+      add_steps(copy * once);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  const Made& made_;
+  const NodeCode& code_;
+  const UnitData& data_;
+  Compiled result_;
+  std::vector<lathe_place> places_;
+
+  /// Does a kernel read the weights as they are, not only as they were prepared?
+  bool is_read(size_t t) const {
+    return std::any_of(code_.kernels.begin(), code_.kernels.end(), [&](const Code& kernel) {
+      std::vector<size_t> given = arguments_of(kernel);
+      return std::find(given.begin(), given.end(), t) != given.end();
+    });
+  }
+
+  lathe_place add_weights(long bytes) {
+    auto offset = static_cast<long>(result_.weights.size());
+    result_.weights.resize(static_cast<size_t>(offset + aligned(bytes)));
+    return {LATHE_WEIGHTS, 0, offset};
+  }
+
+  void add_tensor(size_t t) {
+    const Tensor& tensor = code_.tensors[t];
+    long bytes = bytes_of(code_, t);
+    CompiledFace face{tensor.name, {tensor.element, {std::max(1L, code_.layouts[t].size)}}};
+    switch (tensor.role) {
+      case Role::input:
+        places_[t] = {LATHE_INPUT, static_cast<int32_t>(result_.inputs.size()), 0};
+        result_.inputs.push_back(face);
+        return;
+      case Role::output:
+        places_[t] = {LATHE_OUTPUT, static_cast<int32_t>(result_.outputs.size()), 0};
+        result_.outputs.push_back(face);
+        return;
+      case Role::weight:
+        if (!is_read(t)) return;
+        places_[t] = add_weights(bytes);
+        std::copy(data_[t].begin(), data_[t].end(), result_.weights.begin() + places_[t].offset);
+        return;
+      default:
+        places_[t] = {LATHE_ARENA, 0, result_.arena_bytes};
+        result_.arena_bytes += aligned(bytes);
+    }
+  }
+
+  void add_prepared(const Preparation& p) {
+    places_[p.to] = add_weights(bytes_of(code_, p.to));
+    prepare(p, data_[p.from].data(), result_.weights.data() + places_[p.to].offset,
+            size_of(code_.tensors[p.to].element));
+  }
+
+  void add_steps(long shift) {
+    for (size_t k = 0; k < code_.kernels.size(); ++k) {
+      CompiledStep step{"unit", made_.symbols[k], {}, code_.kernels[k].count()};
+      for (size_t t : arguments_of(code_.kernels[k])) {
+        step.places.push_back(places_[t]);
+        if (places_[t].where == LATHE_WEIGHTS) step.places.back().offset += shift;
+      }
+      result_.scratch_bytes = std::max(result_.scratch_bytes, code_.kernels[k].scratch_bytes);
+      result_.steps.push_back(std::move(step));
+    }
+  }
+};
+
+}  // namespace
+
+UnitData random_data(const Unit& unit) {
+  Context context;
+  auto [nest, layouts] = nest_of(context, unit);
+  UnitData data(nest.tensors().size());
+  for (size_t t = 0; t < data.size(); ++t) {
+    const Tensor& tensor = nest.tensors()[t];
+    if (tensor.role != Role::input && tensor.role != Role::weight) continue;
+    Random random(t + 1, unit.key);
+    data[t] = random_bytes(tensor.element, std::max(1L, layouts[t].size), random);
+  }
+  return data;
+}
+
+Compiled unit_network(const Made& made, const UnitData& data, const Target& target, long copies) {
+  return Building(made, data, target).run(copies);
+}
+
+UnitRunner::UnitRunner(const Made& made, UnitData data, const Target& target, int threads,
+                       long copies)
+    : data_(std::move(data)),
+      network_(unit_network(made, data_, target, copies)),
+      runner_(network_, threads),
+      kernels_(made.code.kernels.size()) {
+  std::vector<const void*> from;
+  std::vector<void*> to;
+  for (size_t t = 0; t < made.code.tensors.size(); ++t) {
+    if (made.code.tensors[t].role == Role::input) from.push_back(data_[t].data());
+  }
+  for (const CompiledFace& face : network_.outputs) {
+    outputs_.emplace_back(
+        static_cast<size_t>(count_of(face.type.shape) * size_of(face.type.element)));
+  }
+  for (auto& output : outputs_) to.push_back(output.data());
+  runner_.run(from.data(), to.data());
+}
+
+void UnitRunner::run() {
+  for (size_t k = 0; k < kernels_; ++k) runner_.run_step(next_ + k);
+  next_ += kernels_;
+  if (next_ >= network_.steps.size()) next_ = 0;
+}
+
+long weight_bytes(const Made& made) {
+  long bytes = 0;
+  for (size_t t = 0; t < made.code.tensors.size(); ++t) {
+    if (made.code.tensors[t].role == Role::weight) bytes += aligned(bytes_of(made.code, t));
+  }
+  return bytes;
+}
+
+}  // namespace lathe

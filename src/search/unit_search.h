@@ -1,0 +1,51 @@
+// The search for one unit: what was tried, and what is next.
+#pragma once
+
+#include <deque>
+
+#include "search/tune.h"
+
+namespace lathe {
+
+class UnitSearch {
+ public:
+  UnitSearch(Unit work, TunedFor where) : work_(std::move(work)), where_(std::move(where)) {
+    unit_.key = where_.unit;
+  }
+
+  const Unit& work() const { return work_; }
+  const TunedFor& where() const { return where_; }
+  TunedUnit& unit() { return unit_; }
+  const TunedUnit& unit() const { return unit_; }
+  /// Returns the names of all kernels that were measured.
+  const std::set<std::string>& codes() const { return codes_; }
+
+  /// Takes over what the store knows.
+  void resume(const TunedStore& store);
+  /// Returns what the next candidate is worth: seconds of the network that may be saved; 0 if there
+  /// is nothing to be found any more.
+  double promise() const;
+  /// Returns a choice that was not tried; nothing if there seems to be none.
+  std::optional<Choice> propose(TuneBench& bench, const TunedStore& store, Random& random);
+  /// Notes what came of a choice; what was measured is in the store then.
+  void observe(const Choice& choice, const Tried& tried, TunedStore& store);
+  /// Notes whether the last choice was better than all before.
+  void learn(bool better) { stale_ = better ? 0 : stale_ + 1; }
+
+ private:
+  Unit work_;
+  TunedFor where_;
+  TunedUnit unit_;
+  std::optional<Space> space_;
+  std::set<Choice> tried_;
+  std::set<std::string> codes_;
+  std::vector<Scored> best_;  // the best first
+  std::deque<Choice> seeds_;  // that are tried before others
+  long stale_ = 0;            // candidates since one was better
+  bool exhausted_ = false;
+
+  void open(TuneBench& bench, const TunedStore& store);
+  void add_score(const Choice& choice, double ratio);
+};
+
+}  // namespace lathe
