@@ -2,6 +2,7 @@
 #include "search/measure.h"
 
 #include <sched.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -28,6 +29,20 @@ int calls_for(const std::vector<std::function<void()>>& works) {
   return static_cast<int>(std::clamp(enough / std::max(longest, 1e-9), 1.0, 1000.0));
 }
 
+double quantile(std::vector<double> values, double q) {
+  if (values.empty()) return 0;
+  auto at = values.begin() + static_cast<long>(q * static_cast<double>(values.size() - 1) + 0.5);
+  std::nth_element(values.begin(), at, values.end());
+  return *at;
+}
+
+/// Returns how often somebody else was given a processor instead of this process.
+long interruptions() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nivcsw;
+}
+
 }  // namespace
 
 void pin(int threads) {
@@ -43,34 +58,45 @@ void pin(int threads) {
   sched_setaffinity(0, sizeof some, &some);
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  auto middle = values.begin() + static_cast<long>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
+void Times::add(const std::function<void()>& work, int calls) {
+  long before = interruptions();
+  auto start = Clock::now();
+  for (int c = 0; c < calls; ++c) work();
+  double time = seconds_since(start) / calls;
+  all.push_back(time);
+  if (interruptions() == before) undisturbed.push_back(time);
+}
+
+std::vector<double> typical_times(const std::vector<Times>& times) {
+  constexpr size_t enough = 3;
+  bool quiet = std::all_of(times.begin(), times.end(),
+                           [&](const Times& each) { return each.undisturbed.size() >= enough; });
+  std::vector<double> result;
+  for (const Times& each : times) {
+    result.push_back(quiet ? quantile(each.undisturbed, 0.5) : quantile(each.all, 0.25));
+  }
+  return result;
 }
 
 std::vector<double> times_in_turn(const std::vector<std::function<void()>>& works,
                                   const Turns& turns) {
+  constexpr double patience = 3;  // times as long, for times that are undisturbed
   int calls = calls_for(works);
-  std::vector<std::vector<double>> times(works.size());
-  auto all_medians = [&] {
-    std::vector<double> medians;
-    for (const auto& each : times) medians.push_back(median(each));
-    return medians;
+  std::vector<Times> times(works.size());
+  auto is_done = [&](size_t round, double seconds) {
+    if (round < turns.least || seconds < turns.seconds) return false;
+    return seconds >= patience * turns.seconds ||
+           std::all_of(times.begin(), times.end(),
+                       [&](const Times& each) { return each.undisturbed.size() >= turns.least; });
   };
   auto begin = Clock::now();
-  for (size_t round = 0; round < turns.least || seconds_since(begin) < turns.seconds; ++round) {
-    for (size_t i = 0; i < works.size(); ++i) {
-      auto start = Clock::now();
-      for (int c = 0; c < calls; ++c) works[i]();
-      times[i].push_back(seconds_since(start) / calls);
-    }
-    if (round != 2) continue;
-    std::vector<double> first = all_medians();
+  for (size_t round = 0; !is_done(round, seconds_since(begin)); ++round) {
+    for (size_t i = 0; i < works.size(); ++i) times[i].add(works[i], calls);
+    if (round != 2 && round != 8) continue;
+    std::vector<double> first = typical_times(times);
     if (first.back() > turns.hopeless * *std::min_element(first.begin(), first.end())) break;
   }
-  return all_medians();
+  return typical_times(times);
 }
 
 }  // namespace lathe

@@ -29,11 +29,11 @@ class Running {
   void run() { runner_.run(from_.data(), to_.data()); }
 
   /// Runs the nodes one by one and notes the time of each.
-  void run_nodes(std::map<std::string, std::vector<double>>& times) {
+  void run_nodes(std::map<std::string, Times>& times) {
     for (const CompiledNode& node : compiled_.nodes) {
-      auto start = Clock::now();
-      for (size_t i = 0; i < node.steps; ++i) runner_.run_step(node.first + i);
-      times[node.name].push_back(std::chrono::duration<double>(Clock::now() - start).count());
+      times[node.name].add([&] {
+        for (size_t i = 0; i < node.steps; ++i) runner_.run_step(node.first + i);
+      });
     }
   }
 
@@ -70,17 +70,20 @@ std::vector<std::map<std::string, double>> times_of_nodes(const std::vector<Comp
   constexpr size_t least = 7;
   pin(threads);
   auto running = started(networks, threads);
-  std::vector<std::map<std::string, std::vector<double>>> times(networks.size());
+  std::vector<std::map<std::string, Times>> times(networks.size());
   auto begin = Clock::now();
   for (size_t round = 0;
        round < least || Clock::now() - begin < std::chrono::duration<double>(seconds); ++round) {
     for (size_t i = 0; i < running.size(); ++i) running[i]->run_nodes(times[i]);
   }
-  std::vector<std::map<std::string, double>> medians(networks.size());
-  for (size_t i = 0; i < networks.size(); ++i) {
-    for (const auto& [node, all] : times[i]) medians[i][node] = median(all);
+  std::vector<std::map<std::string, double>> result(networks.size());
+  for (const auto& [node, first] : times.front()) {
+    std::vector<Times> of_node;
+    for (auto& each : times) of_node.push_back(each[node]);
+    std::vector<double> typical = typical_times(of_node);
+    for (size_t i = 0; i < typical.size(); ++i) result[i][node] = typical[i];
   }
-  return medians;
+  return result;
 }
 
 }  // namespace lathe

@@ -5,10 +5,10 @@
 
 namespace lathe {
 
-/// Returns the median time of each network, in seconds.
+/// Returns the typical time of each network, in seconds.
 std::vector<double> times_of_networks(const std::vector<Compiled>& networks, int threads);
 
-/// Returns the median time of each node of each network where it is, between its neighbours.
+/// Returns the typical time of each node of each network where it is, between its neighbours.
 std::vector<std::map<std::string, double>> times_of_nodes(const std::vector<Compiled>& networks,
                                                           int threads);
 

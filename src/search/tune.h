@@ -24,7 +24,7 @@ struct Tried {
   std::string code;     ///< a name of its kernels
   std::string failure;  ///< it is not legal, crashes, hangs or is wrong; then it has no times
   bool seen = false;    ///< the same kernels were measured before; then it has none, either
-  double own = 0, best = 0, time = 0;  ///< seconds, medians of one run in which they took turns
+  double own = 0, best = 0, time = 0;  ///< seconds, of one run in which they took turns
 };
 
 /// How sure a measurement must be.
