@@ -145,7 +145,8 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   writer.reorder(order);
   writer.merge(shared);
   long unrolled = parts.window_size <= most_unrolled ? 1 : 0;
-  if (choices.choose("unroll_window", unrolled, {0, 1}) != 0) {
+  long could_be = parts.window_size <= 4 * most_unrolled ? 1 : 0;
+  if (choices.choose("unroll_window", unrolled, {0, could_be}) != 0) {
     for (const std::string& loop : parts.window) writer.step("unroll", {loop});
   }
   if (!unrolled_position.empty()) writer.step("unroll", {unrolled_position});

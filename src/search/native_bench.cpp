@@ -22,7 +22,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double candidate_limit = 15, network_limit = 600;  // seconds
+constexpr double candidate_limit = 10, network_limit = 600;  // seconds
 
 /// Weights come from as far away as in the network, but not from further than this.
 constexpr long far_away = 24L << 20;
