@@ -157,6 +157,7 @@ int run_network(const Options& options) {
   CompileOptions compile_options;
   compile_options.effort = options.thorough ? Effort::thorough : Effort::quick;
   compile_options.choose = choices_for(options.tuned, compile_options.target, options.threads);
+  compile_options.max_error = options.tuned.max_error;
   auto begin = Clock::now();
   Compiled compiled;
   {
@@ -238,6 +239,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_flag("--layers", options->layers, "time each layer alone, too");
   app.add_flag("--machine", options->machine, "measure this machine instead");
   add_tuned_arguments(app, options->tuned);
+  add_error_argument(app, options->tuned);
   app.add_flag("--thorough", options->thorough, "let LLVM run its passes, too");
   app.add_option("--seed", options->network.seed, "of weights that nobody trained");
   app.add_flag("--json", options->json, "print JSON, for machines");

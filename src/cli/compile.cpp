@@ -21,6 +21,7 @@ int run(const Options& options) {
   how.target = target_named(options.target);
   how.effort = options.thorough ? Effort::thorough : Effort::quick;
   how.choose = choices_for(options.tuned, how.target, options.threads);
+  how.max_error = options.tuned.max_error;
   check_library(options.folder, options.library);
   Graph graph = initialised(load_network(options.network), options.network.seed);
   {
@@ -47,6 +48,7 @@ std::function<int()> prepare(CLI::App& app) {
                  "workers that it is tuned for; the library runs with any number")
       ->check(CLI::Range(1, 256));
   add_tuned_arguments(app, options->tuned);
+  add_error_argument(app, options->tuned);
   app.add_option("--name", options->library.name,
                  "what the names of the functions begin with; the network's name unless told");
   app.add_flag("--thorough", options->thorough, "let LLVM work longer on the code");

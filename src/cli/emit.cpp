@@ -42,9 +42,11 @@ int show_layer(const Options& options, const std::string& network, const std::st
   NetworkArguments arguments;
   arguments.network = network;
   Graph graph = initialised(load_network(arguments), 0);
-  Target target = target_named(options.target);
-  NodeListing listing =
-      list_node(graph, layer, target, choices_for(options.tuned, target, options.threads));
+  CompileOptions how;
+  how.target = target_named(options.target);
+  how.choose = choices_for(options.tuned, how.target, options.threads);
+  how.max_error = options.arguments.limits.error;
+  NodeListing listing = list_node(graph, layer, how);
   if (options.at == "nest") {
     fmt::print("{}", listing.nest);
   } else if (options.at == "recipe") {

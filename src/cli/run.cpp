@@ -77,6 +77,7 @@ Runnable runnable(const Options& options, const std::map<std::string, Array>& kn
   ExecutorOptions how;
   how.threads = options.threads;
   how.choose = choices_for(options.tuned, native_target(), options.threads);
+  how.max_error = options.tuned.max_error;
   auto executor = std::make_shared<Executor>(graph, how);
   return {faces_of(graph.inputs), faces_of(graph.outputs),
           [executor](const std::vector<Array>& inputs, const Progress& progress) {
@@ -195,6 +196,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--threads", options->threads, "workers; 0: one for each processor")
       ->check(CLI::Range(0, 256));
   add_tuned_arguments(app, options->tuned);
+  add_error_argument(app, options->tuned);
   app.add_option("--seed", options->network.seed, "of weights that nobody trained");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };

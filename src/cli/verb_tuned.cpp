@@ -1,4 +1,4 @@
-// verb_tuned.cpp: the use of what was tuned. Interface: verb_tuned.h.
+// verb_tuned.cpp: how code may be chosen. Interface: verb_tuned.h.
 #include "cli/verb_tuned.h"
 
 #include "compile/tuned.h"
@@ -7,6 +7,12 @@ namespace lathe {
 
 void add_tuned_arguments(CLI::App& app, TunedArguments& arguments) {
   app.add_flag("--no-tuned", arguments.ignored, "do not use what 'lathe tune' found");
+}
+
+void add_error_argument(CLI::App& app, TunedArguments& arguments) {
+  app.add_option("--max-error", arguments.max_error,
+                 "no steps that round more: a multiple of the outputs' root mean square; 0: none")
+      ->check(CLI::NonNegativeNumber);
 }
 
 Chooser choices_for(const TunedArguments& arguments, const Target& target, int threads) {

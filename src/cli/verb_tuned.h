@@ -1,4 +1,4 @@
-// What the verbs that compile share: whether they use what "lathe tune" found.
+// What the verbs that compile share: how code may be chosen.
 #pragma once
 
 #include "cli/verb.h"
@@ -8,7 +8,11 @@ namespace lathe {
 
 struct TunedArguments {
   bool ignored = false;
+  double max_error = any_error;
 };
+
+/// Declares --max-error on "app".
+void add_error_argument(CLI::App& app, TunedArguments& arguments);
 
 /// Declares --no-tuned on "app".
 void add_tuned_arguments(CLI::App& app, TunedArguments& arguments);

@@ -64,7 +64,8 @@ class Assembly {
     Context context;
     if (units_of_[n].empty()) return {"", "", "", "in place: nothing is done\n", {}};
     const Unit& unit = units_[units_of_[n].back()];
-    Made made = lowered(context, unit, options_.target, Listing::text, choice_for(options_, unit));
+    Made made = lowered(context, unit, options_.target, Listing::text, choice_for(options_, unit),
+                        options_.max_error);
     NodeListing listing{made.code.schedule, made.code.recipe, made.code.nest, made.code.loops, {}};
     for (const Code& code : made.code.kernels) {
       listing.kernels.push_back({fmt::format("kernel_{}", listing.kernels.size()), code});
@@ -444,8 +445,7 @@ bool is_compilable(const Graph& graph) {
                      [&](const Node& node) { return has_nest(call_of(graph, node)); });
 }
 
-NodeListing list_node(const Graph& graph, const std::string& node, const Target& target,
-                      const Chooser& choose) {
+NodeListing list_node(const Graph& graph, const std::string& node, const CompileOptions& options) {
   Graph ready = prepared(graph);
   auto found = find_node(ready, node);
   if (!found) {
@@ -453,9 +453,6 @@ NodeListing list_node(const Graph& graph, const std::string& node, const Target&
     for (const Node& n : ready.nodes) known += " " + n.name;
     fail("'{}' has no layer '{}' when it is compiled; there are:{}", graph.name, node, known);
   }
-  CompileOptions options;
-  options.target = target;
-  options.choose = choose;
   return Assembly(ready, options).list(*found);
 }
 

@@ -27,6 +27,8 @@ struct CompileOptions {
   bool cache = true;         ///< keep object files, and use those of earlier runs
   unsigned threads = 0;      ///< that compile; 0: one for each core
   Chooser choose = nullptr;  ///< null: the templates choose
+  /// The most that algebraic steps may round: a multiple of the outputs' root mean square.
+  double max_error = any_error;
   std::function<void(size_t, size_t)> progress = nullptr;  ///< told how many nodes of how many
 };
 
@@ -85,8 +87,7 @@ struct NodeListing {
 };
 
 /// Compiles one node of a graph; fails with the names there are if there is no such node.
-NodeListing list_node(const Graph& graph, const std::string& node, const Target& target,
-                      const Chooser& choose = nullptr);
+NodeListing list_node(const Graph& graph, const std::string& node, const CompileOptions& options);
 
 /// A compiled network in this process.
 class Runner {

@@ -10,7 +10,8 @@ struct ExecutorOptions {
   int threads = 1;
   Effort effort = Effort::quick;
   bool cache = true;
-  Chooser choose = nullptr;  ///< how units are scheduled; null: the templates choose
+  Chooser choose = nullptr;      ///< how units are scheduled; null: the templates choose
+  double max_error = any_error;  ///< of algebraic steps, as CompileOptions has it
 };
 
 /// A graph prepared to run more than once. Parts are compiled when they first run.

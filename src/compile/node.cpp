@@ -130,10 +130,11 @@ std::vector<bool> places_of_weights(const Nest& nest,
 }  // namespace
 
 NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target& target,
-                    Listing listing, Unset unset, const std::optional<Choice>& choice) {
+                    Listing listing, Unset unset, const std::optional<Choice>& choice,
+                    double max_error) {
   Nest nest = unset == Unset::zero ? with_starts(given) : given;
   choose_local_layouts(nest, layouts);
-  Scheduled scheduled = schedule({nest, layouts, target}, choice);
+  Scheduled scheduled = schedule({nest, layouts, target}, choice, max_error);
   nest = scheduled.nest;
   choose_local_layouts(nest, layouts);  // of what packing added
   Stored stored = contracted(nest, layouts);

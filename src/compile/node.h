@@ -36,10 +36,11 @@ enum class Listing { none, text };
 enum class Unset { zero, kept };
 
 /// Compiles a nest whose tensors have these layouts; those without axes (of locals) are chosen.
-/// "choice" says how it is scheduled, as schedule() has it.
+/// "choice" and "max_error" say how it is scheduled, as schedule() has it.
 NodeCode lower_node(const Nest& nest, std::vector<Layout> layouts, const Target& target,
                     Listing listing = Listing::none, Unset unset = Unset::zero,
-                    const std::optional<Choice>& choice = std::nullopt);
+                    const std::optional<Choice>& choice = std::nullopt,
+                    double max_error = any_error);
 
 /// Returns the templates that fit the nest, as lower_node() would use them.
 std::vector<Fitting> fitting_schedules(const Nest& nest, std::vector<Layout> layouts,

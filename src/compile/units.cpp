@@ -74,7 +74,8 @@ Unset unset_in(const Unit& unit) { return unit.border_only ? Unset::kept : Unset
 std::shared_ptr<const Made> make_one(isl::ctx ctx, LlvmCompiler& compiler, const Unit& unit,
                                      const CompileOptions& options) {
   auto made = std::make_shared<Made>(
-      lowered(ctx, unit, options.target, Listing::none, choice_for(options, unit)));
+      lowered(ctx, unit, options.target, Listing::none, choice_for(options, unit),
+              options.max_error));
   std::string text =
       fmt::format("{} {} {} {} {}", llvm_version(), program_version(), options.target.name,
                   options.target.features, options.effort == Effort::quick ? "quick" : "thorough");
@@ -109,12 +110,12 @@ UnitNest nest_of(isl::ctx ctx, const Unit& unit) {
 }
 
 Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing,
-             const std::optional<Choice>& choice) {
+             const std::optional<Choice>& choice, double max_error) {
   auto [nest, layouts] = nest_of(ctx, unit);
   Made made;
   made.flops = 2 * static_cast<double>(cost(nest).macs);
   nest = with_blocked_sums(nest, layouts);
-  made.code = lower_node(nest, layouts, target, listing, unset_in(unit), choice);
+  made.code = lower_node(nest, layouts, target, listing, unset_in(unit), choice, max_error);
   return made;
 }
 

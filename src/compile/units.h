@@ -36,7 +36,7 @@ std::string print_layout(const Layout& layout);
 
 /// Returns the code of a unit, without symbols and object.
 Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listing,
-             const std::optional<Choice>& choice = std::nullopt);
+             const std::optional<Choice>& choice = std::nullopt, double max_error = any_error);
 
 /// Returns a unit's code as an object, with the options' choice.
 std::shared_ptr<const Made> make_unit(const Unit& unit, const CompileOptions& options);

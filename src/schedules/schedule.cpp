@@ -10,10 +10,10 @@ namespace {
 /// Returns what a template makes of the nest; nothing if it is not for it: a step does not apply,
 /// or breaks a dependence.
 std::optional<Scheduled> scheduled_by(const Schedule& candidate, const Situation& situation,
-                                      const Settings& settings) {
+                                      const Settings& settings, double max_error) {
   try {
     auto written = candidate.recipe(situation, settings);
-    if (!written) return std::nullopt;
+    if (!written || written->error > max_error) return std::nullopt;
     for (const Nest& nest : written->nests) {
       if (judge_order(nest).violation) return std::nullopt;
     }
@@ -36,16 +36,17 @@ std::vector<const Schedule*> in_order() {
 
 }  // namespace
 
-Scheduled schedule(const Situation& situation, const std::optional<Choice>& choice) {
+Scheduled schedule(const Situation& situation, const std::optional<Choice>& choice,
+                   double max_error) {
   for (const Schedule& candidate : schedules::all()) {
     if (!choice || candidate.name != choice->schedule) continue;
-    auto found = scheduled_by(candidate, situation, choice->settings);
+    auto found = scheduled_by(candidate, situation, choice->settings, max_error);
     if (!found) break;
     found->as_chosen = true;
     return *found;
   }
   for (const Schedule* candidate : in_order()) {
-    if (auto found = scheduled_by(*candidate, situation, {})) return *found;
+    if (auto found = scheduled_by(*candidate, situation, {}, max_error)) return *found;
   }
   return {"", {}, situation.nest};
 }
@@ -53,7 +54,7 @@ Scheduled schedule(const Situation& situation, const std::optional<Choice>& choi
 std::vector<Fitting> fitting_schedules(const Situation& situation) {
   std::vector<Fitting> fitting;
   for (const Schedule* candidate : in_order()) {
-    if (!scheduled_by(*candidate, situation, {})) continue;
+    if (!scheduled_by(*candidate, situation, {}, any_error)) continue;
     fitting.push_back({candidate->name, {}});
     if (candidate->knobs != nullptr) fitting.back().knobs = candidate->knobs(situation);
   }

@@ -7,6 +7,7 @@
 // template decides by its own cost model it offers as knobs: a search may set them otherwise.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <optional>
 #include <string>
@@ -31,6 +32,7 @@ struct Situation {
 struct Written {
   Recipe recipe;
   std::vector<Nest> nests;
+  double error = 0;  ///< the largest to expect of its algebraic steps (Applied::error)
 };
 
 /// Something that can be chosen about a template's recipe.
@@ -77,9 +79,14 @@ struct Scheduled {
   bool as_chosen = false;  ///< a choice was given, and this is it
 };
 
-/// Returns the recipe of the choice, if one is given; otherwise, or where it cannot be applied or
-/// breaks a dependence, the first template's recipe that can and does not.
-Scheduled schedule(const Situation& situation, const std::optional<Choice>& choice = std::nullopt);
+/// Rounding without a limit.
+inline constexpr double any_error = std::numeric_limits<double>::infinity();
+
+/// Returns the recipe of the choice, if one is given; otherwise, or where it cannot be applied,
+/// breaks a dependence or rounds more than "max_error", the first template's recipe that can and
+/// does not.
+Scheduled schedule(const Situation& situation, const std::optional<Choice>& choice = std::nullopt,
+                   double max_error = any_error);
 
 /// A template that fits a nest, and what can be chosen about it there.
 struct Fitting {

@@ -78,7 +78,9 @@ size_t main_statement(const Nest& nest) {
 
 void RecipeWriter::step(const std::string& name, std::vector<Arg> args) {
   Step step{name, std::move(args)};
-  Nest next = apply(nest(), step).nest;
+  Applied applied = apply(nest(), step);
+  Nest next = std::move(applied.nest);
+  written_.error = std::max(written_.error, applied.error.value_or(0));
   // A new meaning takes the order in which it was made for a valid one.
   if (next.meaning == nest().meaning) written_.nests.pop_back();
   written_.nests.push_back(std::move(next));

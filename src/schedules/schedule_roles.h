@@ -41,7 +41,7 @@ size_t main_statement(const Nest& nest);
 /// Writes a recipe, applying each step at once so that the next can be chosen by what is there.
 class RecipeWriter {
  public:
-  explicit RecipeWriter(const Nest& nest) : written_{{}, {nest}} {}
+  explicit RecipeWriter(const Nest& nest) : written_{{}, {nest}, 0} {}
 
   const Nest& nest() const { return written_.nests.back(); }
   const Recipe& recipe() const { return written_.recipe; }
