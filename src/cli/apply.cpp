@@ -1,7 +1,6 @@
 // apply.cpp: "lathe apply NEST RECIPE": the verdict of every step, the loops and the cost before
 // and after, and what the result means.
 #include "cli/verb_nest.h"
-#include "nest/canonical.h"
 
 namespace lathe::cli {
 namespace {
@@ -37,7 +36,7 @@ nlohmann::json report(const Nest& nest, const Recipe& recipe, const std::vector<
           {"steps", judged},
           {"before", to_json(nest)},
           {"after", to_json(result)},
-          {"means", meaning_name(nest, result)}};
+          {"means", meaning_after(nest, steps, steps.size())}};
 }
 
 int run(const Options& options) {
@@ -54,7 +53,8 @@ int run(const Options& options) {
   print_steps(steps);
   print_loops("before", nest);
   print_loops("after", result);
-  fmt::print("means   {}\n\n{}", meaning_name(nest, result), print_costs(cost(nest), cost(result)));
+  fmt::print("means   {}\n\n{}", meaning_after(nest, steps, steps.size()),
+             print_costs(cost(nest), cost(result)));
   if (!accepted) {
     fmt::print("\nStep {} was refused; what is shown after is without it.\n", steps.size());
   }

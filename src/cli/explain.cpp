@@ -2,7 +2,6 @@
 // and the cost.
 #include "cli/verb_nest.h"
 #include "codegen/loops.h"
-#include "nest/canonical.h"
 
 namespace lathe::cli {
 namespace {
@@ -35,7 +34,7 @@ int run(const NestArguments& arguments) {
     fmt::print("  {}\n", transform.rewrite);
     fmt::print("{}\n", print_verdict(steps[i].verdict, 2));
     if (!steps[i].verdict.accepted()) return 1;
-    print_state(steps[i].nest, "; " + meaning_name(nest, steps[i].nest));
+    print_state(steps[i].nest, "; " + meaning_after(nest, steps, i + 1));
   }
   return 0;
 }

@@ -31,6 +31,17 @@ void add_nest_arguments(CLI::App& app, NestArguments& arguments) {
       ->check(CLI::NonNegativeNumber);
 }
 
+std::string meaning_after(const Nest& nest, const std::vector<Judged>& steps, size_t count) {
+  const Nest* named = &nest;
+  bool algebraic = false;
+  for (size_t i = 0; i < count; ++i) {
+    Verdict::Kind kind = steps[i].verdict.kind;
+    algebraic = kind == Verdict::Kind::rounded || (algebraic && kind != Verdict::Kind::neural);
+    if (!algebraic) named = &steps[i].nest;
+  }
+  return meaning_name(nest, *named);
+}
+
 Recipe load_recipe(const std::string& text) {
   if (!text.ends_with(".json")) return parse_recipe(text);
   std::ifstream file(text);

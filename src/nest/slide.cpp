@@ -91,7 +91,9 @@ class Finder {
       if (written && !weighs) positions.push_back(i);
       if (weighs && !written) windows.push_back(i);
     }
-    if (positions.size() != 1 || windows.size() != 1) return std::nullopt;
+    if (positions.empty() || windows.empty()) return std::nullopt;
+    require_one(positions);
+    require_one(windows);
     size_t x = positions[0], k = windows[0];
     const Affine& at = data_[d];
     require_step(at, x, k);
@@ -107,6 +109,13 @@ class Finder {
     return Slide{x,          k,           d,
                  *in_weight, *in_result,  xs.size(),
                  ks.size(),  at.constant, write_[*in_result].constant};
+  }
+
+  /// Checks that a position, or an element of the window, is one coordinate.
+  void require_one(const std::vector<size_t>& coordinates) const {
+    if (coordinates.size() == 1) return;
+    fail("'{}' and '{}' move the window together; undo the split first", s_.dims[coordinates[0]],
+         s_.dims[coordinates[1]]);
   }
 
   /// Checks that the window moves by 1, and that its elements are neighbours.

@@ -96,6 +96,15 @@ static int check_target(const char* target) {
   return lathe_fail("compiled for \"%.64s\", which this runtime does not know", target);
 }
 
+/* Whether a step needs what only a run gives. */
+static int needs_run(const struct lathe_network* network, const struct lathe_step* step) {
+  for (int32_t i = step->first; i < step->first + step->tensors; ++i) {
+    int32_t where = network->place[i].where;
+    if (where == LATHE_INPUT || where == LATHE_OUTPUT) return 1;
+  }
+  return 0;
+}
+
 /* Whether all steps and places are within what the network has. */
 static int check_network(const struct lathe_network* network) {
   if (network->arena_bytes < 0 || network->scratch_bytes < 0 || network->steps < 0 ||
@@ -105,7 +114,8 @@ static int check_network(const struct lathe_network* network) {
   for (int32_t i = 0; i < network->steps; ++i) {
     const struct lathe_step* step = &network->step[i];
     if (!step->kernel || step->first < 0 || step->tensors < 0 || step->count < 0 ||
-        step->tensors > network->places - step->first)
+        step->tensors > network->places - step->first ||
+        (i < network->first_step && needs_run(network, step)))
       return lathe_fail("damaged network: step %d", i);
   }
   for (int32_t i = 0; i < network->places; ++i) {

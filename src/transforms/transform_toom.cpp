@@ -45,29 +45,60 @@ double distance_to_others(std::span<const double> all, size_t point) {
   return result;
 }
 
-double sum_of_squares(const Matrix& m, long row) {
-  double sum = 0;
-  for (long c = 0; c < m.columns; ++c) sum += m.at(row, c) * m.at(row, c);
-  return sum;
-}
-
-long terms(const Matrix& m, long row) {
-  long n = 0;
-  for (long c = 0; c < m.columns; ++c) n += m.at(row, c) != 0 ? 1 : 0;
-  return n;
-}
-
 /// The mean squares of a value and of its error, for data of mean square 1.
 struct Moments {
   double value, error;
 };
 
-/// Returns the moments of what a transform makes of independent elements: a row of one matrix down
-/// the columns, a row of the other along the rows. Each sum of n terms rounds n - 1 times.
-Moments transformed(const Matrix& rows, long r, const Matrix& columns, long c, double unit) {
-  double first = sum_of_squares(rows, r), both = first * sum_of_squares(columns, c);
-  auto roundings = static_cast<double>(terms(rows, r) + terms(columns, c) - 2);
-  return {both, roundings * both * unit * unit / 2};
+/// Is a product with this factor as exact as the other one is?
+bool is_power_of_two(double factor) {
+  int exponent = 0;
+  return std::abs(std::frexp(factor, &exponent)) == 0.5;
+}
+
+/// Does a number need no more digits than any element type has?
+bool has_few_digits(double x) { return x * 1024 == std::round(x * 1024); }
+
+/// Sums up multiples of independent values, one after the other: each partial sum is rounded.
+class Sum {
+ public:
+  explicit Sum(double unit) : square_(unit * unit) {}
+
+  void add(double factor, const Moments& term) {
+    if (factor == 0) return;
+    bool exact = result_.value == 0 && is_power_of_two(factor);
+    result_.value += factor * factor * term.value;
+    result_.error += factor * factor * term.error;
+    if (!exact) result_.error += result_.value * square_;
+  }
+  const Moments& result() const { return result_; }
+
+ private:
+  double square_;
+  Moments result_{0, 0};
+};
+
+/// Returns the moments of a transformed input: a sum down the columns, then one along the rows.
+Moments transformed_input(const Matrix& rows, long r, const Matrix& columns, long c, double unit) {
+  Sum down(unit), along(unit);
+  for (long i = 0; i < rows.columns; ++i) down.add(rows.at(r, i), {1, 0});
+  for (long i = 0; i < columns.columns; ++i) along.add(columns.at(c, i), down.result());
+  return along.result();
+}
+
+/// Returns the moments of a transformed weight: one sum over the window, whose factors are products
+/// of two numbers, both rounded unless they have few digits.
+Moments transformed_weight(const Matrix& rows, long r, const Matrix& columns, long c, double unit) {
+  Sum sum(unit);
+  for (long i = 0; i < rows.columns; ++i) {
+    for (long k = 0; k < columns.columns; ++k) {
+      double a = rows.at(r, i), b = columns.at(c, k);
+      double roundings = (has_few_digits(a) ? 0 : 1) + (has_few_digits(b) ? 0 : 1) +
+                         (has_few_digits(a * b) ? 0 : 1);
+      sum.add(a * b, {1, roundings * unit * unit});
+    }
+  }
+  return sum.result();
 }
 
 /// Returns the moments of a sum of products over the channels.
@@ -119,22 +150,28 @@ double expected_error(const Toom& rows, const Toom& columns, long channels, doub
   // A rounding is off by half a unit at most, and evenly distributed.
   double u = unit / std::sqrt(3.0);
   auto count = static_cast<double>(channels);
+  auto product = [&](long a, long b) {
+    return summed(transformed_weight(rows.G, a, columns.G, b, u),
+                  transformed_input(rows.B, a, columns.B, b, u), count, u);
+  };
+  std::vector<std::vector<Moments>> products(static_cast<size_t>(rows.products()));
+  for (long a = 0; a < rows.products(); ++a) {
+    for (long b = 0; b < columns.products(); ++b) {
+      products[static_cast<size_t>(a)].push_back(product(a, b));
+    }
+  }
   double most = 0;
   for (long x = 0; x < rows.outputs; ++x) {
     for (long y = 0; y < columns.outputs; ++y) {
-      double error = 0, value = 0;
-      for (long a = 0; a < rows.products(); ++a) {
-        for (long b = 0; b < columns.products(); ++b) {
-          Moments weight = transformed(rows.G, a, columns.G, b, u);
-          Moments input = transformed(rows.B, a, columns.B, b, u);
-          Moments product = summed(weight, input, count, u);
-          double factor = rows.A.at(x, a) * columns.A.at(y, b);
-          error += factor * factor * product.error;
-          value += factor * factor * product.value;
+      Sum along(u);
+      for (long b = 0; b < columns.products(); ++b) {
+        Sum down(u);
+        for (long a = 0; a < rows.products(); ++a) {
+          down.add(rows.A.at(x, a), products[static_cast<size_t>(a)][static_cast<size_t>(b)]);
         }
+        along.add(columns.A.at(y, b), down.result());
       }
-      auto roundings = static_cast<double>(terms(rows.A, x) + terms(columns.A, y) - 2);
-      most = std::max(most, error + roundings * value * u * u / 2);
+      most = std::max(most, along.result().error);
     }
   }
   double output = count * static_cast<double>(rows.window * columns.window);

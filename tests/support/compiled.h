@@ -27,6 +27,7 @@
 #include "nest/interpret.h"
 #include "runtime/runtime.h"
 #include "support/random_case.h"
+#include "transforms/transform.h"
 
 namespace lathe::test {
 
@@ -34,6 +35,7 @@ namespace lathe::test {
 struct Reference {
   bool exact = true;      ///< is every value an integer that its type can hold?
   bool overflow = false;  ///< is one beyond its type? Then memory holds something else.
+  double slack = 0;       ///< how far reals may be off instead, where algebraic steps round
   std::map<std::string, std::vector<double>> reals;
   std::map<std::string, std::vector<long>> integers;  ///< instead, if no tensor is of reals
 };
@@ -162,6 +164,14 @@ class WatchedTensor {
     });
   }
 
+  /// Writes the values of a constant.
+  void fill_values() {
+    Array array = Array::of_reals(tensor_.element, tensor_.shape, tensor_.values);
+    for_each_element(tensor_.shape, layout_, [&](size_t k, size_t offset) {
+      std::memcpy(data() + offset * size_, array.bytes().data() + k * size_, size_);
+    });
+  }
+
   void fill_zeros() {
     for_each_element(tensor_.shape, layout_, [&](size_t, size_t offset) {
       std::memset(data() + offset * size_, 0, size_);
@@ -215,8 +225,19 @@ struct CompiledCase {
   std::vector<bool> zeroed = {};  ///< tensors that hold zeros before: they are read before set
 };
 
-/// Expects the outputs of a case.
-inline void expect_wanted(WatchedTensor& tensor, const Reference& reference) {
+/// What small integers may be off by where a step rounds: whatever is wrong is off by more.
+inline constexpr double slack_of_integers = 0.01;
+
+/// Do the steps of a recipe round? Then the integers that a case wants are not met exactly.
+inline bool rounds(const std::string& recipe) {
+  Recipe steps = parse_recipe(recipe);
+  return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    return find_transform(step.name).kind == Transform::Kind::algebraic;
+  });
+}
+
+/// Expects the outputs of a case; "worst" becomes the largest error of reals.
+inline void expect_wanted(WatchedTensor& tensor, const Reference& reference, double& worst) {
   Array got = tensor.elements();
   const std::string& name = tensor.tensor().name;
   Element element = tensor.tensor().element;
@@ -240,26 +261,31 @@ inline void expect_wanted(WatchedTensor& tensor, const Reference& reference) {
     if (is_integral(element) && !std::isfinite(must[k])) continue;
     if (std::isnan(must[k])) {
       ASSERT_TRUE(std::isnan(is[k])) << name << ", element " << k;
-    } else if (reference.exact || std::isinf(must[k])) {
+    } else if ((reference.exact && reference.slack == 0) || std::isinf(must[k])) {
       ASSERT_EQ(is[k], must[k]) << name << ", element " << k;
     } else {
       if (is_integral(element)) must[k] = std::trunc(must[k]);
       double allowed = is_integral(element) ? 1 : tolerance * std::max(std::abs(must[k]), 1.0);
       // Sums of large numbers of both signs are as wrong as the numbers are.
       allowed = std::max(allowed, 1e-6 * largest);
+      if (reference.slack > 0) allowed = reference.slack;
+      worst = std::max(worst, std::abs(is[k] - must[k]));
       ASSERT_NEAR(is[k], must[k], allowed) << name << ", element " << k;
     }
   }
 }
 
-/// Calls the kernels of a case in sequence, each in several parts in any order.
+/// Calls the kernels of a case in sequence, each in several parts in any order; "worst" becomes the
+/// largest error of reals.
 inline void run_case(const CompiledCase& c, const std::vector<lathe_kernel>& functions,
-                     Random& random) {
+                     Random& random, double& worst) {
   std::vector<WatchedTensor> memory;
   for (size_t t = 0; t < c.tensors.size(); ++t) {
     memory.emplace_back(c.tensors[t], c.layouts[t]);
     if (c.tensors[t].role == Role::input || c.tensors[t].role == Role::weight) {
       memory[t].fill(c.wanted);
+    } else if (c.tensors[t].role == Role::constant) {
+      memory[t].fill_values();
     } else if (!c.zeroed.empty() && c.zeroed[t]) {
       memory[t].fill_zeros();
     }
@@ -299,7 +325,9 @@ inline void run_case(const CompiledCase& c, const std::vector<lathe_kernel>& fun
       if (c.tensors[p.to].name == tensor.tensor().name) written = false;
     }
     ASSERT_EQ(tensor.refute(written), "");
-    if (tensor.tensor().role == Role::output && !c.wanted.overflow) expect_wanted(tensor, c.wanted);
+    if (tensor.tensor().role == Role::output && !c.wanted.overflow) {
+      expect_wanted(tensor, c.wanted, worst);
+    }
     if (testing::Test::HasFatalFailure()) return;
   }
 }
@@ -324,6 +352,9 @@ class Compilation {
     return compiler_.object(kernels);
   }
 
+  /// Returns the largest error of reals of each case that was run.
+  const std::vector<double>& errors() const { return errors_; }
+
   /// Compiles and runs all cases; ends with the first that fails and tells its story.
   void run(Random& random) {
     Jit jit;
@@ -334,7 +365,8 @@ class Compilation {
         functions.push_back(reinterpret_cast<lathe_kernel>(jit.find(symbol(i, k))));
       }
       if (environment("LATHE_TELL", 0) != 0) std::cout << cases_[i].story << std::endl;
-      run_case(cases_[i], functions, random);
+      errors_.push_back(0);
+      run_case(cases_[i], functions, random, errors_.back());
       if (!testing::Test::HasFailure()) continue;
       std::string story = cases_[i].story;
       for (const Code& code : cases_[i].kernels) story += "kernel:\n" + print(code);
@@ -346,6 +378,7 @@ class Compilation {
  private:
   LlvmCompiler compiler_;
   std::vector<CompiledCase> cases_;
+  std::vector<double> errors_;
 
   static std::string symbol(size_t i, size_t k) { return fmt::format("case{}_kernel{}", i, k); }
 };

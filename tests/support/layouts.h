@@ -15,4 +15,15 @@ inline std::vector<Layout> row_major_layouts(const Nest& nest) {
   return layouts;
 }
 
+/// Returns layouts in which "block" channels of inputs and outputs lie together.
+inline std::vector<Layout> blocked_layouts(const Nest& nest, long block) {
+  std::vector<Layout> layouts;
+  for (const Tensor& tensor : nest.tensors()) {
+    bool data = tensor.role == Role::input || tensor.role == Role::output;
+    bool has_channels = data && tensor.shape.size() == 4;
+    layouts.push_back(blocked_layout(tensor.shape, has_channels ? block : 1));
+  }
+  return layouts;
+}
+
 }  // namespace lathe::test

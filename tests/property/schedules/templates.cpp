@@ -141,12 +141,14 @@ Nest unpadded(Nest nest) {
 }
 
 /// Expects that the template's recipe is legal, and lowers the nest.
-CompiledCase lowered(const Nest& nest, const std::vector<Layout>& layouts, const Target& target) {
+CompiledCase lowered(const Nest& nest, const Reference& wanted, const std::vector<Layout>& layouts,
+                     const Target& target) {
   NodeCode code = lower_node(nest, layouts, target);
   Nest started = with_starts(nest);
   std::string replayed;
   EXPECT_NO_THROW(replayed = print(replay(started, parse_recipe(code.recipe)))) << code.recipe;
-  CompiledCase c{code.tensors, code.layouts, code.preparations, code.kernels, {}, ""};
+  CompiledCase c{code.tensors, code.layouts, code.preparations, code.kernels, wanted, ""};
+  if (rounds(code.recipe)) c.wanted.slack = slack_of_integers;
   c.story = code.schedule + ": " + code.recipe + "\n";
   return c;
 }
@@ -160,14 +162,12 @@ void expect_right_code(const std::string& text, Random& random) {
     Reference wanted = interpreted(nest);
     for (Stored stored : {Stored::rows, Stored::blocks, Stored::anyhow}) {
       std::vector<Layout> layouts = layouts_of(nest, stored, random);
-      CompiledCase c = lowered(nest, layouts, native_target());
-      c.wanted = wanted;
-      compilation.add(std::move(c));
+      compilation.add(lowered(nest, wanted, layouts, native_target()));
       if (stored != Stored::blocks) continue;
       for (const Target& target : targets()) {
         if (target.name == native_target().name) continue;
         Compilation other(target);
-        other.add(lowered(nest, layouts, target));
+        other.add(lowered(nest, wanted, layouts, target));
         EXPECT_FALSE(other.object().empty());
       }
     }

@@ -53,6 +53,34 @@ TEST(Layout, ElementsHavePlacesOfTheirOwn) {
   });
 }
 
+TEST(Layout, StridesThatContendAreSpread) {
+  EXPECT_EQ(spread(512, 4), 512 + 16) << "2048 bytes apart";
+  EXPECT_EQ(spread(256, 8), 256 + 8);
+  EXPECT_EQ(spread(1024, 4), 1024 + 16);
+  for (long stride : {1L, 16L, 100L, 256L, 511L, 528L}) EXPECT_EQ(spread(stride, 4), stride);
+}
+
+TEST(Layout, Spread) {
+  EXPECT_EQ(spread_layout({3, 5, 7}, 4), row_major_layout({3, 5, 7}));
+  Layout layout = spread_layout({4, 2, 512}, 4);
+  EXPECT_EQ(offset_of({0, 1, 0}, layout), 528);
+  EXPECT_EQ(offset_of({1, 0, 0}, layout), 2 * 528);
+  EXPECT_EQ(layout.size, 4 * 2 * 528);
+  EXPECT_EQ(spread_layout({1, 512}, 4).size, 512) << "one row needs no more";
+}
+
+TEST(Layout, SpreadElementsHavePlacesOfTheirOwn) {
+  for (const std::vector<long>& shape :
+       {std::vector<long>{3, 8, 64}, {2, 1, 512}, {5, 16, 32, 2}, {1}, {}}) {
+    Layout layout = spread_layout(shape, 4);
+    std::set<size_t> seen;
+    for_each_element(shape, layout, [&](size_t, size_t offset) {
+      EXPECT_LT(offset, static_cast<size_t>(layout.size));
+      EXPECT_TRUE(seen.insert(offset).second);
+    });
+  }
+}
+
 TEST(Layout, FunctionsGiveTheSameOffsets) {
   // Element (c = 4*o + i, h = y + k) of a tensor of 16 by 7, where 4 iterations of i are a block.
   Context ctx;

@@ -60,6 +60,15 @@ Affine random_function(test::Random& random, const std::vector<Interval>& ranges
   return a;
 }
 
+/// Returns  a % divisor,  written  a - divisor * (a / divisor).
+Affine remainder(const Affine& a, long divisor) {
+  Affine floor = a;
+  floor.divisor *= divisor;
+  Affine result = a;
+  result.floors.push_back({-divisor, floor});
+  return result;
+}
+
 template <class Visit>
 void for_each_point(const std::vector<Interval>& ranges, Visit visit) {
   std::vector<long> at(3);
@@ -118,6 +127,46 @@ TEST(Linear, BoundsOfLinearFunctionsAreExact) {
     });
     EXPECT_EQ(within.lower, is.lower);
     EXPECT_EQ(within.upper, is.upper);
+  });
+}
+
+TEST(Linear, RemaindersHaveTightBounds) {
+  struct {
+    const char* what;
+    Affine of;
+    std::vector<Interval> ranges;
+    Interval wanted;
+  } table[] = {
+      {"x % 4", remainder(linear({1, 0, 0}), 4), {{0, 99}, {0, 0}, {0, 0}}, {0, 3}},
+      {"x % 4 where it is less", remainder(linear({1, 0, 0}), 4), {{0, 2}, {0, 0}, {0, 0}}, {0, 2}},
+      {"(3*x + y) % 7", remainder(linear({3, 1, 0}), 7), {{0, 99}, {0, 9}, {0, 0}}, {0, 6}},
+      {"4*z + x % 4", plus(linear({0, 0, 4}), remainder(linear({1, 0, 0}), 4)),
+       {{0, 99}, {0, 0}, {0, 5}}, {0, 23}},
+      {"y - x % 4", plus(linear({0, 1, 0}), remainder(linear({1, 0, 0}), 4), -1),
+       {{0, 99}, {0, 9}, {0, 0}}, {-3, 9}},
+  };
+  for (const auto& [what, of, ranges, wanted] : table) {
+    Interval found = bounds(of, ranges);
+    EXPECT_EQ(found.lower, wanted.lower) << what;
+    EXPECT_EQ(found.upper, wanted.upper) << what;
+  }
+}
+
+TEST(Linear, BoundsOfRemaindersHold) {
+  test::for_each_case(2000, [](test::Case& trial) {
+    std::vector<Interval> ranges = random_ranges(trial.random);
+    Affine a = random_function(trial.random, ranges, 0);
+    for (long count = trial.random.between(1, 2); count > 0; --count) {
+      Affine inner = random_function(trial.random, ranges, trial.random.chance(30) ? 1 : 0);
+      long divisor = trial.random.between(2, 9);
+      a = plus(a, remainder(inner, divisor), trial.random.between(-3, 3));
+    }
+    trial.story = text(a, names) + "\n";
+    Interval within = bounds(a, ranges);
+    for_each_point(ranges, [&](const std::vector<long>& at) {
+      ASSERT_LE(within.lower, evaluate(a, at));
+      ASSERT_GE(within.upper, evaluate(a, at));
+    });
   });
 }
 
