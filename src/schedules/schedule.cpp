@@ -55,7 +55,7 @@ std::vector<Fitting> fitting_schedules(const Situation& situation) {
   std::vector<Fitting> fitting;
   for (const Schedule* candidate : in_order()) {
     if (!scheduled_by(*candidate, situation, {}, any_error)) continue;
-    fitting.push_back({candidate->name, {}});
+    fitting.push_back({candidate->name, {}, candidate->scope});
     if (candidate->knobs != nullptr) fitting.back().knobs = candidate->knobs(situation);
   }
   return fitting;

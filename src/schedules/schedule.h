@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "codegen/layout.h"
@@ -67,7 +68,9 @@ struct Choice {
   Settings settings;
 
   friend bool operator==(const Choice&, const Choice&) = default;
-  friend auto operator<=>(const Choice&, const Choice&) = default;
+  friend bool operator<(const Choice& a, const Choice& b) {
+    return std::tie(a.schedule, a.settings) < std::tie(b.schedule, b.settings);
+  }
 };
 
 /// A recipe, the nest that it makes, and the template that wrote it; "" where none fits, and the
@@ -92,6 +95,7 @@ Scheduled schedule(const Situation& situation, const std::optional<Choice>& choi
 struct Fitting {
   std::string schedule;
   std::vector<Knob> knobs;
+  Schedule::For scope = Schedule::For::kind;
 };
 
 /// Returns the templates that fit, the one that schedule() takes first.

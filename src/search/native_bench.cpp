@@ -50,7 +50,7 @@ std::string compare_outputs(const UnitRunner& is, const UnitRunner& must, const 
 /// Returns the shortest of a few runs of each.
 std::vector<double> least_times(UnitRunner& a, UnitRunner& b) {
   std::vector<double> least(2, 1e300);
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 2; ++i) {
     for (size_t k : {0, 1}) {
       auto begin = std::chrono::steady_clock::now();
       (k == 0 ? a : b).run();
@@ -201,7 +201,7 @@ class NativeBench : public TuneBench {
   std::vector<double> careful_times(const UnitData& data, const std::vector<const Made*>& variants,
                                     Care care) const {
     long once = std::max(1L, weight_bytes(*variants.front()));
-    long copies = std::clamp(std::min(weights_, far_away) / once, 1L, 8L);
+    long copies = std::clamp(std::min(weights_, far_away) / once, 1L, 3L);
     std::vector<std::unique_ptr<UnitRunner>> runners;
     std::vector<std::function<void()>> works;
     for (const Made* made : variants) {

@@ -61,13 +61,13 @@ std::vector<double> times_of_networks(const std::vector<Compiled>& networks, int
   auto running = started(networks, threads);
   std::vector<std::function<void()>> works;
   for (auto& each : running) works.emplace_back([&each] { each->run(); });
-  return times_in_turn(works, {2.5, 7, 1e9});
+  return times_in_turn(works, {2, 5, 1e9});
 }
 
 std::vector<std::map<std::string, double>> times_of_nodes(const std::vector<Compiled>& networks,
                                                           int threads) {
   constexpr double seconds = 1.5;
-  constexpr size_t least = 7;
+  constexpr size_t least = 3;
   pin(threads);
   auto running = started(networks, threads);
   std::vector<std::map<std::string, Times>> times(networks.size());

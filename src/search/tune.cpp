@@ -59,6 +59,7 @@ class Tuning {
   Random random_;
   std::vector<UnitSearch> searches_;
   TuneReport report_;
+  double reserve_ = 0;  // seconds that the whole network takes at the end
 
   void add(const NodeUnit& node, const std::string& target) {
     auto found = std::find_if(searches_.begin(), searches_.end(), [&](UnitSearch& search) {
@@ -78,7 +79,10 @@ class Tuning {
   }
 
   void measure_units() {
+    double begin = bench_.elapsed();
     std::map<std::string, double> times = bench_.node_times({nullptr}).front();
+    // At the end two are measured, or three, and twice.
+    reserve_ = std::min(4 * (bench_.elapsed() - begin), options_.seconds / 2);
     for (UnitSearch& search : searches_) {
       for (const std::string& node : search.unit().nodes) search.unit().time += times[node];
     }
@@ -88,9 +92,7 @@ class Tuning {
     report_.stopped = options_.stop && options_.stop();
     if (report_.stopped) return true;
     if (options_.trials > 0 && report_.trials >= options_.trials) return true;
-    // The whole network is measured at the end.
-    double left = options_.seconds - std::clamp(options_.seconds / 8, 0.5, 12.0);
-    return options_.seconds > 0 && bench_.elapsed() >= left;
+    return options_.seconds > 0 && bench_.elapsed() >= options_.seconds - reserve_;
   }
 
   UnitSearch* most_promising() {
@@ -180,11 +182,13 @@ class Tuning {
       bool stays = after.contains(search.unit().key);
       if (search.unit().found && !stays) dropped.push_back(search.where());
     }
-    std::vector<double> times =
-        bench_.whole_times({nullptr, chooser_of(before), chooser_of(after)});
+    std::vector<Chooser> variants{nullptr, chooser_of(after)};
+    if (!before.empty()) variants.push_back(chooser_of(before));
+    std::vector<double> times = bench_.whole_times(variants);
     report_.own = times[0];
-    report_.tuned = std::min(times[1], times[2]);
-    if (after.empty() || times[2] >= 0.995 * times[0] || times[2] > times[1]) return;
+    report_.tuned = *std::min_element(times.begin() + 1, times.end());
+    bool faster = times[1] < 0.995 * times[0] && times[1] <= report_.tuned;
+    if (after.empty() || !faster) return;
     store_.keep(found, dropped);
     report_.kept = true;
     for (UnitSearch& search : searches_) search.unit().kept = after.contains(search.unit().key);

@@ -68,7 +68,10 @@ void UnitSearch::open(TuneBench& bench, const TunedStore& store) {
   tried_.insert({space_->front().schedule, {}});  // the default: all others are measured against it
   add_score({space_->front().schedule, {}}, 1);
   for (const Choice& choice : choices_of_similar(store, where_)) seeds_.push_back(choice);
-  for (const Fitting& fitting : *space_) seeds_.push_back({fitting.schedule, {}});
+  for (const Fitting& fitting : *space_) {
+    // What fits any nest is seldom better than what is for this kind.
+    if (fitting.scope == Schedule::For::kind) seeds_.push_back({fitting.schedule, {}});
+  }
 }
 
 std::optional<Choice> UnitSearch::propose(TuneBench& bench, const TunedStore& store,
