@@ -159,12 +159,13 @@ def _linker(source: Path) -> Callable[[Path], None]:
     return lambda file: file.symlink_to(source.resolve())
 
 
-def _compile(lathe: Path, model: Path, library: Path) -> str:
+def _compile(lathe: Path, model: Path, library: Path, threads: int) -> str:
     """Runs 'lathe compile'; returns what is wrong, or nothing."""
     if (library / "libmodel.so").exists():
         return ""
     try:
-        done = subprocess.run([lathe, "compile", model, "-o", f"{library}/"],
+        done = subprocess.run([lathe, "compile", model, "-o", f"{library}/",
+                               "--threads", str(threads)],
                               capture_output=True, text=True, errors="replace")
     except OSError as error:
         return f"'{lathe}' cannot be run: {error.strerror}; build Lathe, or name it with --lathe"
@@ -244,8 +245,8 @@ class Comparison:
             tasks[peer] = task
             if peer == "lathe":
                 self._progress.say(what, "lathe compiles")
-                task.library = str(place / "library")
-                reason = _compile(self._options.lathe, model, Path(task.library))
+                task.library = str(place / f"library{threads}")
+                reason = _compile(self._options.lathe, model, Path(task.library), threads)
                 tasks[peer] = reason or task
         return measure(tasks, place, self._options.seconds,
                        lambda step: self._progress.say(what, step))
