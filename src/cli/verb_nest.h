@@ -23,8 +23,8 @@ void add_nest_arguments(CLI::App& app, NestArguments& arguments);
 /// Reads a recipe: text, or the path of a .json file.
 Recipe load_recipe(const std::string& text);
 
-/// Names what the first "count" steps made of a nest. Algebraic steps keep what is computed: they and
-/// what follows do not change the name, up to the next neural step.
+/// Names what the first "count" steps made of a nest. Algebraic steps keep what is computed: they
+/// and what follows do not change the name, up to the next neural step.
 std::string meaning_after(const Nest& nest, const std::vector<Judged>& steps, size_t count);
 
 /// Prints a number with thousands separated: 115,605,504.

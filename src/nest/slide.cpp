@@ -33,9 +33,9 @@ bool moves(const std::vector<Affine>& access, size_t coordinate) {
                      [&](const Affine& a) -> bool { return poly::involved(a)[coordinate]; });
 }
 
-/// Is the function this coordinate plus a constant?
+/// Is the function just this coordinate?
 bool is_coordinate(const Affine& a, size_t coordinate) {
-  if (!a.is_linear()) return false;
+  if (!a.is_linear() || a.constant != 0) return false;
   for (size_t i = 0; i < a.coefficients.size(); ++i) {
     if (a.coefficients[i] != (i == coordinate ? 1 : 0)) return false;
   }
@@ -62,6 +62,7 @@ class Finder {
                                 [&](const Slide& x) { return x.position == i || x.window == i; });
       if (!slides) result.others.push_back(i);
     }
+    require_apart(result);
     require_box(result);
     return result;
   }
@@ -99,16 +100,14 @@ class Finder {
     require_step(at, x, k);
     auto in_weight = only_dimension(weight_, k), in_result = only_dimension(write_, x);
     bool plain = in_weight && in_result && is_coordinate(weight_[*in_weight], k) &&
-                 weight_[*in_weight].constant == 0 && is_coordinate(write_[*in_result], x) &&
+                 write_[*in_result].is_linear() && write_[*in_result].coefficients[x] == 1 &&
                  only_dimension(data_, x) && only_dimension(data_, k);
     if (!plain) {
       fail("'{}' and '{}' of statement '{}' index more than a window's position and its elements",
            s_.dims[x], s_.dims[k], s_.name);
     }
     poly::Interval xs = poly::range(s_.domain, x), ks = poly::range(s_.domain, k);
-    return Slide{x,          k,           d,
-                 *in_weight, *in_result,  xs.size(),
-                 ks.size(),  at.constant, write_[*in_result].constant};
+    return Slide{x, k, d, *in_weight, *in_result, xs.size(), ks.size()};
   }
 
   /// Checks that a position, or an element of the window, is one coordinate.
@@ -129,10 +128,16 @@ class Finder {
       fail("the elements of the window are {} apart along '{}'; they must be neighbours",
            at.coefficients[k], s_.dims[k]);
     }
-    for (size_t i = 0; i < at.coefficients.size(); ++i) {
-      if (i == x || i == k || at.coefficients[i] == 0) continue;
-      fail("'{}' moves the window along '{}' too; undo the split of '{}' first", s_.dims[i],
-           s_.dims[x], s_.dims[x]);
+  }
+
+  /// Checks that no window moves another one.
+  void require_apart(const Sliding& found) const {
+    for (const Slide& a : found.slides) {
+      for (const Slide& b : found.slides) {
+        if (&a == &b || !poly::involved(write_[a.in_result])[b.position]) continue;
+        fail("'{}' and '{}' of statement '{}' move the result together", s_.dims[a.position],
+             s_.dims[b.position], s_.name);
+      }
     }
   }
 
@@ -158,8 +163,6 @@ class Finder {
 
 }  // namespace
 
-Sliding find_sliding(const Statement& statement) {
-  return Finder(statement).find();
-}
+Sliding find_sliding(const Statement& statement) { return Finder(statement).find(); }
 
 }  // namespace lathe

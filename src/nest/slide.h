@@ -11,12 +11,12 @@
 
 namespace lathe {
 
-/// One dimension along which a window slides by 1.
+/// One dimension along which a window slides by 1. Other coordinates may move it further, each by
+/// its own step:  O[8*g + oh] += W[g, kh] * I[8*g + oh + kh].
 struct Slide {
   size_t position, window;               ///< coordinates of the statement
   size_t in_data, in_weight, in_result;  ///< dimensions of the tensors
   long positions, elements;              ///< their extents
-  long data_offset, result_offset;       ///< data[position + window + data_offset], ...
 };
 
 /// A statement that adds products of a window's weights and data.

@@ -2,12 +2,13 @@
 //
 //   winograd(4):   O[co, oh, ow] += W[co, ci, kh, kw] * I[ci, oh + kh, ow + kw]
 //
-//     U[co, ci, u, v]  += G[u, kh] * G[v, kw] * W[co, ci, kh, kw]     weights only: done once
-//     T[t, u, iw, ci]  += B[u, ih] * I[ci, 4*oh.o + ih, 4*ow.o + iw]  tile t = (oh.o, ow.o), its
-//     rows V[u, v, t, ci]   += B[v, iw] * T[t, u, iw, ci]                  and its columns P[u, v,
-//     t, co]   += U[co, ci, u, v] * V[u, v, t, ci]            36 products for 16 outputs Q[co, t,
-//     oh.i, v]    += A[oh.i, u] * P[u, v, t, co] Y[t, oh.i, ow.i, co] += A[ow.i, v] * Q[co, t,
-//     oh.i, v] O[co, 4*oh.o + oh.i, 4*ow.o + ow.i] += Y[t, oh.i, ow.i, co]
+//     U[co, ci, u, v]      += G[u, kh] * G[v, kw] * W[co, ci, kh, kw]     once: weights only
+//     T[t, u, iw, ci]      += B[u, ih] * I[ci, 4*oh.o + ih, 4*ow.o + iw]  rows of tile t,
+//     V[u, v, t, ci]       += B[v, iw] * T[t, u, iw, ci]                  and columns
+//     P[u, v, t, co]       += U[co, ci, u, v] * V[u, v, t, ci]            36 products
+//     Q[t, oh.i, v, co]    += A[oh.i, u] * P[u, v, t, co]                 for 16 outputs
+//     Y[t, oh.i, ow.i, co] += A[ow.i, v] * Q[t, oh.i, v, co]
+//     O[co, 4*oh.o + oh.i, 4*ow.o + ow.i] += Y[t, oh.i, ow.i, co]
 //
 // The relation of co and ci is taken as it is: dense, grouped, a slice. Every statement that slides
 // in two dimensions is rewritten; a second argument names one. Values are the same up to rounding.
@@ -220,17 +221,14 @@ class Rewriting {
     return result;
   }
 
-  /// Returns the indices of an access along which no window slides.
-  std::vector<isl::aff> others_at(const Frame& frame, const Access& access) const {
+  /// Returns the indices of an access at the first position and the first element of all windows.
+  static std::vector<isl::aff> others_at(const Frame& frame, const Access& access) {
     std::vector<isl::aff> result;
-    for (const isl::aff& index : poly::parts(access.at)) {
-      bool slides =
-          std::any_of(sliding_.slides.begin(), sliding_.slides.end(), [&](const Slide& x) {
-            return poly::involves(index, x.position) || poly::involves(index, x.window);
-          });
-      if (!slides) result.push_back(frame.old(index));
-    }
+    for (const isl::aff& index : poly::parts(access.at)) result.push_back(frame.old(index));
     return result;
+  }
+  static isl::aff first(const Frame& frame, const Access& access, size_t dimension) {
+    return others_at(frame, access)[dimension];
   }
 
   /// Returns the access with the indices along which windows slide replaced.
@@ -267,8 +265,8 @@ class Rewriting {
              {u_, rows_.products()},
              {ih_, rows_.products()},
              {iw_, columns_.products()}});
-    isl::aff row = f[th_].scale(m_).add(f[ih_]).add_constant(h_.data_offset);
-    isl::aff column = f[tw_].scale(m_).add(f[iw_]).add_constant(w_.data_offset);
+    isl::aff row = f[th_].scale(m_).add(f[ih_]).add(first(f, data(), h_.in_data));
+    isl::aff column = f[tw_].scale(m_).add(f[iw_]).add(first(f, data(), w_.in_data));
     // The last tile may reach beyond the data: what it reads there counts in no output.
     f.where_less(row, tensors_[data().tensor].shape[h_.in_data]);
     f.where_less(column, tensors_[data().tensor].shape[w_.in_data]);
@@ -330,8 +328,8 @@ class Rewriting {
     isl::aff row = f[th_].scale(m_).add(f[x_]), column = f[tw_].scale(m_).add(f[y_]);
     f.where_less(row, h_.positions);
     f.where_less(column, w_.positions);
-    Access write = slid(f, s_.write, h_.in_result, row.add_constant(h_.result_offset), w_.in_result,
-                        column.add_constant(w_.result_offset));
+    Access write = slid(f, s_.write, h_.in_result, row.add(first(f, s_.write, h_.in_result)),
+                        w_.in_result, column.add(first(f, s_.write, w_.in_result)));
     return f.statement(s_.name, std::move(write),
                        {f.access(Y_, joined({tile(f), f[x_], f[y_]}, f.kept()))});
   }
@@ -400,10 +398,23 @@ class Rewriting {
   }
 };
 
+/// Finds the slides of the target's loops; if there are none, those of its coordinates: the loops
+/// of a position that was split are no positions.
+Sliding sliding_of(NeuralTarget& target, const Statement& as_written) {
+  try {
+    Sliding sliding = find_sliding(target.statement);
+    if (sliding.slides.size() == 2) return sliding;
+  } catch (const UserError&) {
+    // The coordinates have the reason, if they do not slide either.
+  }
+  target.statement = as_written;
+  return find_sliding(target.statement);
+}
+
 /// Rewrites one statement.
 Applied rewritten(const Nest& nest, size_t statement, long outputs) {
   NeuralTarget target = take_statement(nest, statement);
-  Sliding sliding = find_sliding(target.statement);
+  Sliding sliding = sliding_of(target, nest.statements()[statement]);
   if (sliding.slides.size() != 2) {
     fail("the window of '{}' slides in {} dimensions; winograd takes two", target.statement.name,
          sliding.slides.size());

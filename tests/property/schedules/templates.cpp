@@ -187,10 +187,11 @@ TEST(Templates, EveryLayerGetsTheOneForIt) {
   struct {
     const char *layer, *wanted;
   } table[] = {
-      {"conv(n=1, co=32, ci=32, oh=14, ow=14, k=3, pad=1)", "contraction"},
+      {"conv(n=1, co=32, ci=32, oh=14, ow=14, k=3, pad=1)", "winograd"},
+      {"conv(n=1, co=32, ci=32, oh=14, ow=14, k=3, pad=1, stride=2)", "contraction"},
       {"conv(n=1, co=64, ci=48, oh=7, ow=7, k=1)", "contraction"},
       {"conv(n=1, co=10, ci=3, oh=13, ow=13, k=3, pad=1)", "contraction"},
-      {"conv(n=1, co=32, ci=32, oh=7, ow=7, k=3, pad=1, groups=4)", "contraction"},
+      {"conv(n=1, co=32, ci=32, oh=7, ow=7, k=3, pad=1, groups=4)", "winograd"},
       {"fully_connected(n=3, co=100, ci=33, bias=1)", "contraction"},
       {"matmul(i=13, j=17, k=19)", "contraction"},
       {"conv(f32[1x32x16x16], weight f32[32x1x3x3], groups=32, pads=[1, 1, 1, 1])", "window"},

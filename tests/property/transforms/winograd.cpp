@@ -51,7 +51,7 @@ Drawn draw_convolution(Random& random, long channels, long least) {
 Nest prepared(Random& random, Nest nest, std::string& story) {
   for (long count = random.between(0, 2); count > 0; --count) {
     std::string name = random.pick({"group", "bottleneck", "split_range", "interchange", "reorder",
-                                    "unroll", "split", "merge"});
+                                    "unroll", "split", "fuse", "merge"});
     std::vector<Step> seen = find_transform(name).candidates(nest);
     if (seen.empty()) continue;
     Step step = random.pick(seen);
@@ -161,6 +161,28 @@ TEST(Winograd, IsExactOnIntegers) {
   for (const auto& [step, count] : after) EXPECT_GE(count, 5) << step;
 }
 
+TEST(Winograd, FollowsOtherSteps) {
+  const Drawn drawn{3, 3, 4, "conv(co=8, ci=8, oh=8, ow=6, k=3, pad=1, bias=1)"};
+  for (const char* recipe :
+       {"split(oh, 2)", "split(ow, 4) -> interchange(co, ow.o)", "split(kh, 2)", "fuse(oh, ow)",
+        "group(4)", "bottleneck(2)", "bottleneck(2, expand)", "bottleneck(2, repeat)",
+        "interchange(co, ci) -> bottleneck(2)", "split_range(oh, 3)",
+        "split(oh, 4) -> interchange(co, oh.o) -> group(2) -> interchange(ci, oh.i)",
+        "split(oh, 4) -> interchange(co, oh.o) -> group(2) -> interchange(ci, oh.i) -> "
+        "fuse(g, oh.i, oh)",
+        "unroll(co, 4) -> group(2) -> interchange(co.1, ci)",
+        "split_range(co, 1/2) -> group(2) -> interchange(conv.0:co.0, conv.1:co.1) -> group(4)"}) {
+    SCOPED_TRACE(recipe);
+    Context ctx;
+    Nest nest = replay(parse_op(ctx, drawn.text), parse_recipe(recipe));
+    Nest changed = apply(nest, {"winograd", {drawn.m}}).nest;
+    EXPECT_FALSE(has_direct_products(changed));
+    std::vector<long> wanted = outputs_of(nest, 1);
+    for (long& x : wanted) x *= scale_of(drawn);
+    EXPECT_EQ(outputs_of(with_integers(changed), scale_of(drawn)), wanted);
+  }
+}
+
 double normal(Random& random) {
   constexpr long steps = 1L << 30;
   auto uniform = [&] {
@@ -205,12 +227,10 @@ double root_mean_square(const std::vector<double>& values) {
 /// Returns the code of the rewritten nest as it stands, or what a template makes of the nest.
 CompiledCase lowered(Random& random, const Nest& nest, const Nest& changed, long m,
                      std::string& story) {
-  std::vector<Layout> layouts =
-      blocked_layouts(nest, random.pick(std::vector<long>{4, 8, 16}));
+  std::vector<Layout> layouts = blocked_layouts(nest, random.pick(std::vector<long>{4, 8, 16}));
   Choice choice{"winograd", {{"outputs", m}}};
   if (random.chance(70)) {
-    NodeCode code =
-        lower_node(nest, layouts, native_target(), Listing::none, Unset::zero, choice);
+    NodeCode code = lower_node(nest, layouts, native_target(), Listing::none, Unset::zero, choice);
     story += code.recipe + "\n";
     if (code.as_chosen) {
       return {code.tensors, code.layouts, code.preparations, code.kernels, {}, "template"};

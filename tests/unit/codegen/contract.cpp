@@ -119,8 +119,8 @@ TEST(Contract, RecipesOfTemplatesComputeTheSame) {
     Context ctx;
     Nest nest = with_starts(parse_op(ctx, layer));
     std::vector<Layout> given = blocked_layouts(nest, 16);
-    Scheduled scheduled =
-        schedule({nest, given, native_target()}, Choice{"winograd", {{"outputs", 4}, {"tiles", 4}}});
+    Scheduled scheduled = schedule({nest, given, native_target()},
+                                   Choice{"winograd", {{"outputs", 4}, {"tiles", 4}}});
     ASSERT_TRUE(scheduled.as_chosen) << layer;
     Stored stored = contracted(scheduled.nest, row_major_layouts(scheduled.nest));
     Buffers<double> before = make_buffers<double>(scheduled.nest),

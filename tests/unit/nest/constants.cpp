@@ -52,10 +52,11 @@ TEST(Constants, OtherValuesAreAnotherMeaning) {
 TEST(Constants, KnownFactorsAreNotLoaded) {
   // Row 0 of K is 0, 1, -1: no product is needed, and nothing is added for the 0.
   Context ctx;
-  Nest nest = parse_nest(
-      ctx, "nest t\ntensor X: input f32[3, 8]\ntensor K: constant f32[3] = [0, 1, -1]\n"
-           "tensor Y: output f32[8]\nstatement S[k < 3, j < 8]:\n  Y[j] += K[k] * X[k, j]\n"
-           "schedule:\n  for k unrolled, j vector: S\n");
+  Nest nest =
+      parse_nest(ctx,
+                 "nest t\ntensor X: input f32[3, 8]\ntensor K: constant f32[3] = [0, 1, -1]\n"
+                 "tensor Y: output f32[8]\nstatement S[k < 3, j < 8]:\n  Y[j] += K[k] * X[k, j]\n"
+                 "schedule:\n  for k unrolled, j vector: S\n");
   std::string text = print(lower(scan(with_starts(nest)), target_named("aarch64")).back());
   EXPECT_EQ(text.find("load K"), std::string::npos) << text;
   EXPECT_EQ(text.find(" * "), std::string::npos) << text;
@@ -71,8 +72,7 @@ TEST(Constants, WhatIsRefused) {
       {"tensor K: constant f32[2, 3]", "expected '='"},
       {"tensor K: constant f32[2, 3] = [1, 2, 3, 4, 5, x]", "a value of the constant"},
       {"tensor K: constant f32[2, 3] pad [0, 1] = [1, 2, 3, 4, 5, 6]", "'K' has padding"},
-      {"tensor K: input f32[2, 3] = [1, 2, 3, 4, 5, 6]",
-       "expected a tensor or a statement"},
+      {"tensor K: input f32[2, 3] = [1, 2, 3, 4, 5, 6]", "expected a tensor or a statement"},
   };
   for (const auto& [declaration, reason] : table) {
     Context ctx;

@@ -28,8 +28,6 @@ void expect_slide(const Slide& slide, size_t position, size_t window, long posit
   EXPECT_EQ(slide.window, window);
   EXPECT_EQ(slide.positions, positions);
   EXPECT_EQ(slide.elements, elements);
-  EXPECT_EQ(slide.data_offset, 0);
-  EXPECT_EQ(slide.result_offset, 0);
 }
 
 TEST(Slide, Convolution) {
@@ -57,15 +55,15 @@ TEST(Slide, TheOrderOfFactorsAndLoopsDoesNotMatter) {
   expect_slide(found.slides[0], 1, 0, 7, 3);
 }
 
-TEST(Slide, PartsOfARangeHaveOffsets) {
+TEST(Slide, OtherCoordinatesMayMoveTheWindow) {
   Context ctx;
   std::string text =
-      "nest t\ntensor X: input f32[9]\ntensor W: weight f32[3]\ntensor Y: output f32[8]\n"
-      "statement S[x < 5, k < 3]:\n  Y[x + 3] += W[k] * X[x + k + 2]\n";
+      "nest t\ntensor X: input f32[19]\ntensor W: weight f32[2, 3]\ntensor Y: output f32[18]\n"
+      "statement S[g < 2, x < 5, k < 3]:\n  Y[8*g + x + 3] += W[g, k] * X[9*g + x + k + 2]\n";
   Sliding found = sliding_of(ctx, text);
   ASSERT_EQ(found.slides.size(), 1u);
-  EXPECT_EQ(found.slides[0].data_offset, 2);
-  EXPECT_EQ(found.slides[0].result_offset, 3);
+  expect_slide(found.slides[0], 1, 2, 5, 3);
+  EXPECT_EQ(found.others, (std::vector<size_t>{0}));
 }
 
 TEST(Slide, GroupsAndSlicesDoNotMatter) {

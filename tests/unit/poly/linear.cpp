@@ -140,10 +140,14 @@ TEST(Linear, RemaindersHaveTightBounds) {
       {"x % 4", remainder(linear({1, 0, 0}), 4), {{0, 99}, {0, 0}, {0, 0}}, {0, 3}},
       {"x % 4 where it is less", remainder(linear({1, 0, 0}), 4), {{0, 2}, {0, 0}, {0, 0}}, {0, 2}},
       {"(3*x + y) % 7", remainder(linear({3, 1, 0}), 7), {{0, 99}, {0, 9}, {0, 0}}, {0, 6}},
-      {"4*z + x % 4", plus(linear({0, 0, 4}), remainder(linear({1, 0, 0}), 4)),
-       {{0, 99}, {0, 0}, {0, 5}}, {0, 23}},
-      {"y - x % 4", plus(linear({0, 1, 0}), remainder(linear({1, 0, 0}), 4), -1),
-       {{0, 99}, {0, 9}, {0, 0}}, {-3, 9}},
+      {"4*z + x % 4",
+       plus(linear({0, 0, 4}), remainder(linear({1, 0, 0}), 4)),
+       {{0, 99}, {0, 0}, {0, 5}},
+       {0, 23}},
+      {"y - x % 4",
+       plus(linear({0, 1, 0}), remainder(linear({1, 0, 0}), 4), -1),
+       {{0, 99}, {0, 9}, {0, 0}},
+       {-3, 9}},
   };
   for (const auto& [what, of, ranges, wanted] : table) {
     Interval found = bounds(of, ranges);

@@ -145,13 +145,13 @@ TEST(Prepared, DamagedNetworksAreRefused) {
   EXPECT_EQ(refusal([](Network& n) { n.network.first_step = 4; }), sizes);
   EXPECT_EQ(refusal([](Network& n) { n.network.first_step = int64_t(1) << 32; }), sizes);
   EXPECT_EQ(refusal([](Network& n) { n.network.prepared_bytes = -1; }), sizes);
-  EXPECT_EQ(refusal([](Network& n) { n.network.prepared_bytes = 300; }), "damaged network: place 3");
+  EXPECT_EQ(refusal([](Network& n) { n.network.prepared_bytes = 300; }),
+            "damaged network: place 3");
   EXPECT_EQ(refusal([](Network& n) { n.places[1].offset = -8; }), "damaged network: place 1");
   EXPECT_EQ(refusal([](Network& n) { n.places[0].where = 5; }), "damaged network: place 0");
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  std::string text = refusal([](Network& n) {
-    n.network.prepared_bytes = std::numeric_limits<int64_t>::max() / 2;
-  });
+  std::string text = refusal(
+      [](Network& n) { n.network.prepared_bytes = std::numeric_limits<int64_t>::max() / 2; });
   EXPECT_EQ(text.find("no memory for prepared weights"), 0u) << text;
 #endif
 }

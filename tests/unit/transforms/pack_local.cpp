@@ -32,16 +32,23 @@ TEST(PackLocal, WhatIsWrittenBefore) {
 
 TEST(PackLocal, WhatIsWrittenInTheSameLoops) {
   Context ctx;
-  std::string text = fmt::format("{}schedule:\n  for x = i | i:\n    for j: S\n    for j: R\n", two);
-  expect_failure([&] { apply(parse_nest(ctx, text), {"pack", {std::string("T")}}); },
-                 {"'S' writes T while it is read; only what is there beforehand can be packed"});
+  std::string text =
+      fmt::format("{}schedule:\n  for x = i | i:\n    for j: S\n    for j: R\n", two);
+  expect_failure(
+      [&] {
+        apply(parse_nest(ctx, text), {"pack", {std::string("T")}});
+      },
+      {"'S' writes T while it is read; only what is there beforehand can be packed"});
 }
 
 TEST(PackLocal, WhatIsWrittenLater) {
   Context ctx;
   std::string text = fmt::format("{}schedule:\n  for j, i: R\n  for i, j: S\n", two);
-  expect_failure([&] { apply(parse_nest(ctx, text), {"pack", {std::string("T")}}); },
-                 {"'S' writes T while it is read"});
+  expect_failure(
+      [&] {
+        apply(parse_nest(ctx, text), {"pack", {std::string("T")}});
+      },
+      {"'S' writes T while it is read"});
 }
 
 TEST(PackLocal, TransformedWeights) {

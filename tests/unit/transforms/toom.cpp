@@ -66,8 +66,8 @@ TEST(Toom, EverySizeIsTheConvolution) {
 
 /// Expects the matrices of a paper. What one product is scaled by can stand in any of the three
 /// matrices: only all three together tell.
-void expect_same_products(const Toom& t, const std::vector<double>& A,
-                          const std::vector<double>& B, const std::vector<double>& G) {
+void expect_same_products(const Toom& t, const std::vector<double>& A, const std::vector<double>& B,
+                          const std::vector<double>& G) {
   Matrix a{t.A.rows, t.A.columns, A}, b{t.B.rows, t.B.columns, B}, g{t.G.rows, t.G.columns, G};
   for (long j = 0; j < t.products(); ++j) {
     for (long i = 0; i < t.outputs; ++i) {
@@ -89,12 +89,12 @@ TEST(Toom, TwoOutputsOfThree) {
 }
 
 TEST(Toom, FourOutputsOfThree) {
-  expect_same_products(
-      toom(4, 3), {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0, 0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1},
-      {4, 0, -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, -1, 1, 0,
-       0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1},
-      {1. / 4, 0, 0, -1. / 6, -1. / 6, -1. / 6, -1. / 6, 1. / 6, -1. / 6, 1. / 24, 1. / 12, 1. / 6,
-       1. / 24, -1. / 12, 1. / 6, 0, 0, 1});
+  expect_same_products(toom(4, 3),
+                       {1, 1, 1, 1, 1, 0, 0, 1, -1, 2, -2, 0, 0, 1, 1, 4, 4, 0, 0, 1, -1, 8, -8, 1},
+                       {4, 0,  -5, 0, 1, 0, 0, -4, -4, 1,  1, 0, 0, 4, -4, -1, 1, 0,
+                        0, -2, -1, 2, 1, 0, 0, 2,  -1, -2, 1, 0, 0, 4, 0,  -5, 0, 1},
+                       {1. / 4, 0, 0, -1. / 6, -1. / 6, -1. / 6, -1. / 6, 1. / 6, -1. / 6, 1. / 24,
+                        1. / 12, 1. / 6, 1. / 24, -1. / 12, 1. / 6, 0, 0, 1});
 }
 
 TEST(Toom, WhatMakesWeightsIntegers) {

@@ -22,9 +22,9 @@ TEST(Winograd, StatementsAndShapes) {
     const char* tensor;
     std::vector<long> shape;
   } table[] = {
-      {"A", {4, 6}},          {"B", {6, 6}},          {"G", {6, 3}},
-      {"U", {4, 6, 6, 6}},    {"T", {6, 6, 6, 6}},    {"V", {6, 6, 6, 6}},
-      {"P", {6, 6, 6, 4}},    {"Q", {4, 6, 4, 6}},    {"Y", {4, 6, 4, 4}},
+      {"A", {4, 6}},       {"B", {6, 6}},       {"G", {6, 3}},
+      {"U", {4, 6, 6, 6}}, {"T", {6, 6, 6, 6}}, {"V", {6, 6, 6, 6}},
+      {"P", {6, 6, 6, 4}}, {"Q", {4, 6, 4, 6}}, {"Y", {4, 6, 4, 4}},
   };
   for (const auto& [name, shape] : table) {
     auto tensor = find_tensor(nest, name);
@@ -80,7 +80,8 @@ TEST(Winograd, WhatIsRefused) {
       {"conv(co=4, ci=4, oh=5, ow=5, k=4)", "winograd(6)",
        "winograd(6) is not there for windows of 4 elements"},
       {"conv(co=4, ci=4, oh=5, ow=5, k=5)", "winograd(6)",
-       "winograd(6) is not there for windows of 5 elements; m = 2, 4, 6 go with 3, and 2, 4 with 5"},
+       "winograd(6) is not there for windows of 5 elements; m = 2, 4, 6 go with 3, and 2, 4 with "
+       "5"},
       {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "winograd(8)", "windows of 3 elements"},
       {"conv(co=4, ci=4, oh=5, ow=5, kh=3, kw=1)", "winograd(2)", "winograd takes two"},
       {"conv(f32[1x4x9], f32[4x4x3])", "winograd(2)", "slides in 1 dimensions; winograd takes two"},
@@ -90,7 +91,8 @@ TEST(Winograd, WhatIsRefused) {
       {"max_pool(c=4, oh=4, ow=4, k=3)", "winograd(2)", "no statement adds products"},
       {"relu(c=4)", "winograd(2)", "no statement adds products"},
       {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "winograd(2, bias)", "no statement 'bias' accumulates"},
-      {"conv(co=4, ci=4, oh=6, ow=6, k=3)", "split(oh, 2) -> winograd(2)", "undo the split"},
+      {"conv(co=4, ci=4, oh=6, ow=6, k=3, stride=2)", "split(oh, 2) -> winograd(2)",
+       "the window moves by 2 along 'oh'"},
       {"conv(co=4, ci=4, oh=6, ow=6, k=3)", "interchange(co, oh) -> bottleneck(2) -> winograd(2)",
        "the window moves by 2 along 'oh'"},
   };
