@@ -149,8 +149,9 @@ class TableWriter {
   llvm::Constant* count(size_t n) { return number(int_, static_cast<int64_t>(n)); }
 
   llvm::Constant* network() {
-    auto* type = llvm::StructType::get(int_, pointer_, pointer_, int_, int_, int_, int_, pointer_,
-                                       pointer_, pointer_, pointer_, pointer_, long_, long_, long_, long_);
+    auto* type =
+        llvm::StructType::get(int_, pointer_, pointer_, int_, int_, int_, int_, pointer_, pointer_,
+                              pointer_, pointer_, pointer_, long_, long_, long_, long_);
     const llvm::DataLayout& layout = module_.getDataLayout();
     check(layout.getTypeAllocSize(type) == sizeof(lathe_network), "LLVM lays structures out as C");
     auto* weights = new llvm::GlobalVariable(

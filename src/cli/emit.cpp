@@ -62,7 +62,8 @@ int show_layer(const Options& options, const std::string& network, const std::st
 int show_nest(const Options& options) {
   Context context;
   Nest nest = load_nest(context, options.arguments.nest);
-  for (const Judged& judged : try_recipe(nest, load_recipe(options.arguments.recipe), options.arguments.limits)) {
+  for (const Judged& judged :
+       try_recipe(nest, load_recipe(options.arguments.recipe), options.arguments.limits)) {
     if (!judged.verdict.accepted()) {
       fmt::print(stderr, "lathe: {}\n{}", print(judged.step), print_verdict(judged.verdict, 2));
       return 1;

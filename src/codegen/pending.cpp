@@ -50,10 +50,10 @@ bool PendingSums::take_common(Sum& sum, size_t variable, const Plus& plus) {
       double ratio = scaled->second / base->second;
       if (scaled->second != ratio * base->second) continue;
       auto known = common_.find({a, b, ratio});
-      bool shared = known != common_.end() ||
-                    std::any_of(sums_.begin(), sums_.end(), [&](const auto& other) {
-                      return other.first != variable && has_both(other.second, a, b, ratio);
-                    });
+      bool shared =
+          known != common_.end() || std::any_of(sums_.begin(), sums_.end(), [&](const auto& other) {
+            return other.first != variable && has_both(other.second, a, b, ratio);
+          });
       if (!shared) continue;
       size_t both = known != common_.end() ? known->second : plus(a, ratio, b);
       common_[{a, b, ratio}] = both;

@@ -65,7 +65,7 @@ struct Compiled {
   std::vector<std::byte> weights;
   long arena_bytes = 0, scratch_bytes = 0;
   long prepared_bytes = 0;  ///< that the first steps make of the weights
-  long live_bytes = 0;  ///< the most that is alive at one time
+  long live_bytes = 0;      ///< the most that is alive at one time
 };
 
 /// Returns the graph that is compiled: after all passes, with the storage of every value chosen.

@@ -15,9 +15,9 @@ namespace {
 
 /// Is a tensor added to? Then it is walked in more ways than one; what is copied is read in order.
 bool is_summed(const Nest& nest, size_t tensor) {
-  return std::any_of(
-      nest.statements().begin(), nest.statements().end(),
-      [&](const Statement& s) { return s.write.tensor == tensor && s.update != Update::assign; });
+  return std::any_of(nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {
+    return s.write.tensor == tensor && s.update != Update::assign;
+  });
 }
 
 /// Gives local tensors the layout of the output where they have its shape: what one statement

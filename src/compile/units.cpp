@@ -73,9 +73,8 @@ Unset unset_in(const Unit& unit) { return unit.border_only ? Unset::kept : Unset
 
 std::shared_ptr<const Made> make_one(isl::ctx ctx, LlvmCompiler& compiler, const Unit& unit,
                                      const CompileOptions& options) {
-  auto made = std::make_shared<Made>(
-      lowered(ctx, unit, options.target, Listing::none, choice_for(options, unit),
-              options.max_error));
+  auto made = std::make_shared<Made>(lowered(ctx, unit, options.target, Listing::none,
+                                             choice_for(options, unit), options.max_error));
   std::string text =
       fmt::format("{} {} {} {} {}", llvm_version(), program_version(), options.target.name,
                   options.target.features, options.effort == Effort::quick ? "quick" : "thorough");

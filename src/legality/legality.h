@@ -41,8 +41,7 @@ struct Judged {
 Judged try_step(const Nest& nest, const Step& step, const Limits& limits = {});
 
 /// Applies and judges the steps of a recipe one after the other; ends with the first refusal.
-std::vector<Judged> try_recipe(const Nest& nest, const Recipe& recipe,
-                               const Limits& limits = {});
+std::vector<Judged> try_recipe(const Nest& nest, const Recipe& recipe, const Limits& limits = {});
 
 /// Applies a recipe whose steps are all accepted; throws a UserError, with the reason, if one is
 /// refused. The same recipe gives the same nest, byte for byte.

@@ -1,4 +1,5 @@
-// rename.cpp: gives a loop another name, so that it can be told from others, or be merged with them.
+// rename.cpp: gives a loop another name, so that it can be told from others, or be merged with
+// them.
 //
 //   rename(i, j):   for i: S(i)  ->  for j: S(j)
 #include "transforms/transform_loops.h"

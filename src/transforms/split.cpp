@@ -25,6 +25,7 @@ Applied strip_mine(const Nest& nest, const Arguments& args) {
 std::vector<Step> candidates(const Nest& nest) {
   std::vector<Step> steps;
   for (const std::string& name : loop_names(nest)) {
+    if (!can_be_split(nest, name)) continue;
     long extent = least_extent(nest, name);
     for (long factor = 2; factor < extent; ++factor) {
       bool power = factor <= 64 && (factor & (factor - 1)) == 0;

@@ -59,6 +59,7 @@ std::vector<Step> candidates(const Nest& nest) {
   for (const Order& order : nest.order) {
     for (size_t i = 0; i + 1 < order.loops.size(); ++i) {
       const Loop &a = order.loops[i], &b = order.loops[i + 1];
+      if (!can_be_split(nest, a.name) || !can_be_split(nest, b.name)) continue;
       long extent = std::min(least_extent(nest, a.name), least_extent(nest, b.name));
       for (long factor : {4L, 8L, 16L, 32L}) {
         if (factor >= extent) continue;

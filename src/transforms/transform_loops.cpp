@@ -99,6 +99,10 @@ Order permuted(const Order& order, const std::vector<size_t>& from) {
 
 Order split_loop(const Order& order, size_t depth, long factor) {
   const Loop& loop = order.loops[depth];
+  for (const char* part : {".o", ".i"}) {
+    if (!find_loop(order, loop.name + part)) continue;
+    fail("there is a loop '{}{}' already; rename one of them first", loop.name, part);
+  }
   Loop outer{loop.name + ".o", (loop.extent + factor - 1) / factor,
              poly::quotient(loop.value, factor), loop.mark, loop.prefetches};
   Loop inner{loop.name + ".i",
@@ -112,6 +116,13 @@ Order split_loop(const Order& order, size_t depth, long factor) {
   Order result = replace_loops(order, depth, 1, {outer, inner}, whole);
   if (loop.extent % factor != 0) limit(result, depth, factor, loop.extent);
   return result;
+}
+
+bool can_be_split(const Nest& nest, const std::string& loop) {
+  return std::all_of(nest.order.begin(), nest.order.end(), [&](const Order& order) {
+    return !find_loop(order, loop) ||
+           (!find_loop(order, loop + ".o") && !find_loop(order, loop + ".i"));
+  });
 }
 
 Nest with_loops(const Nest& nest, const std::string& name,

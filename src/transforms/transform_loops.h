@@ -36,6 +36,9 @@ Order permuted(const Order& order, const std::vector<size_t>& from);
 /// Splits loop "ref" into  loop / factor  ("x.o") and  loop % factor  ("x.i").
 Order split_loop(const Order& order, size_t depth, long factor);
 
+/// Are the names of the halves of a loop free wherever there is one of that name?
+bool can_be_split(const Nest& nest, const std::string& loop);
+
 /// Changes the loops that "name" means, for all statements inside them.
 Nest with_loops(const Nest& nest, const std::string& name,
                 const std::function<void(Loop&)>& change);

@@ -1,6 +1,6 @@
 // The choice of a template: the first whose recipe applies and keeps all dependences.
-#include "nest/starts.h"
 #include "schedules/schedule.h"
+#include "nest/starts.h"
 
 #include <gtest/gtest.h>
 
