@@ -36,6 +36,8 @@ function(lathe_runtime_objects variable)
   endif()
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/runtime/*.c)
   file(GLOB headers CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/runtime/*.h)
+  # Libraries do without libgcc, where the functions for atomic operations would be.
+  set(options_aarch64 -mno-outline-atomics)
   set(folder ${PROJECT_BINARY_DIR}/generated/runtime)
   file(MAKE_DIRECTORY ${folder})
   set(objects "")
@@ -46,7 +48,8 @@ function(lathe_runtime_objects variable)
       add_custom_command(OUTPUT ${object} DEPENDS ${source} ${headers} VERBATIM
         COMMENT "Compiling the runtime's ${stem}.c for ${architecture}"
         COMMAND ${LATHE_CLANG} --target=${architecture}-linux-gnu -O2 -fPIC -std=c11
-          -fvisibility=hidden -nostdlibinc -I${PROJECT_SOURCE_DIR}/src -c ${source} -o ${object})
+          -fvisibility=hidden -nostdlibinc ${options_${architecture}} -I${PROJECT_SOURCE_DIR}/src
+          -c ${source} -o ${object})
       list(APPEND objects ${object})
     endforeach()
   endforeach()

@@ -47,8 +47,8 @@ constexpr const char* libc_names[] = {
     "__tls_get_addr", "aligned_alloc",  "calloc",       "clock_gettime",
     "free",           "memcmp",         "memcpy",       "memmove",
     "memset",         "pthread_create", "pthread_join", "sched_getaffinity",
-    "sched_yield",    "sem_destroy",    "sem_init",     "sem_post",
-    "sem_wait",       "strcmp",         "vsnprintf",
+    "sem_destroy",    "sem_init",       "sem_post",     "sem_wait",
+    "strcmp",         "vsnprintf",
 };
 
 /// The functions of <math.h> on doubles; those on floats have an "f" behind.

@@ -23,7 +23,6 @@ struct timespec {
 int clock_gettime(int clock, struct timespec* time);
 
 /* <sched.h>; cpu_set_t is an array of bits, of any size that the caller names */
-int sched_yield(void);
 int sched_getaffinity(int process, size_t size, void* processors);
 
 /* <pthread.h>; no attributes: the runtime takes the default ones */

@@ -1,6 +1,12 @@
-/* Workers that share tasks; see pool.h. There is one word that the caller writes, the job, and one
-   that each worker writes, the last job it did; no atomic operation here is more than a load or a
-   store. A worker that has no part in a job may overlook it: all it needs to know is in that word.
+/* Workers that share tasks; see pool.h. The caller writes one word, the job. Each worker has a part
+   in it, but may be late: other programs use the processors, too. So whoever begins a part says so
+   first, and those who have nothing else to do begin the parts of those who are late. On a quiet
+   machine nobody is, and a job costs one atomic operation that is more than a load or a store, on a
+   word that no other worker looks at. A worker that has no part in a job may overlook it: all it
+   needs to know is in that word.
+
+   Who waits looks again and again for a while, then sleeps. It never yields: that gives away a
+   whole slice of time, and the slices of other programs are a thousand times longer than a job.
  */
 #include "runtime/pool.h"
 
@@ -13,36 +19,37 @@
    some processors fetch along. */
 enum { apart = 128 };
 
-/* How often a worker that waits looks again before it lets others have the processor; 512 looks
-   take some 10 us. It has less patience after waiting in vain: it may wait for a worker on the same
-   processor. */
-enum { most_patience = 512, least_patience = 8 };
+/* How often a worker that waits looks again before it reads the clock and thinks of others who may
+   be late; 64 looks take some 1 us. */
+enum { first_looks = 64 };
 
-/* How long a worker looks for the next run before it sleeps, in nanoseconds. A run that must
-   wake workers takes some 10 us longer. */
-enum { vigil = 80000 };
+/* How long a worker looks before it sleeps, in nanoseconds. To be woken takes some 10 us; to look
+   for longer keeps other programs, or other models, from getting done. */
+enum { patience = 100000 };
 
 /* A job is its number, 40 bits, and the index of its task, 24 bits. */
 enum { task_bits = 24 };
 static const uint64_t quit = UINT64_MAX;
 
 struct worker {
-  _Alignas(apart) _Atomic uint64_t done; /* the last job */
-  _Atomic int asleep;                    /* or about to be: wants "wake" to be posted */
-  sem_t wake;
+  /* What others look at only when this worker is late. */
+  _Alignas(apart) _Atomic uint64_t begun; /* the last job whose part of this worker was begun */
   struct lathe_pool* pool;
   void* scratch;
   int index;
-  int patience; /* of this worker now; 0 with more workers than processors */
   pthread_t thread;
+  /* What others look at all the time. */
+  _Alignas(apart) _Atomic uint64_t done; /* the last job whose part of this worker was done */
+  _Atomic(_Atomic uint64_t*) awaits;     /* asleep, or about to be, until this word changes */
+  sem_t wake;
 };
 
 struct lathe_pool {
   _Alignas(apart) _Atomic uint64_t job;
-  _Atomic int running; /* between begin and end */
   _Alignas(apart) const struct lathe_task* tasks;
   int threads;
-  int used; /* no task has more workers */
+  int used;    /* no task has more workers */
+  int crowded; /* more workers than processors: who looks keeps others from working */
   struct worker workers[];
 };
 
@@ -52,13 +59,6 @@ static void relax(void) {
 #elif defined(__aarch64__)
   __asm__ volatile("isb"); /* takes a while; "yield" does nothing on most processors */
 #endif
-}
-
-/* Learns from a wait that needed so many looks. */
-static void learn(struct worker* worker, int looks) {
-  int patience = worker->patience;
-  if (looks < patience && patience < most_patience) worker->patience = patience * 2;
-  if (looks == patience && patience > least_patience) worker->patience = patience / 2;
 }
 
 static int64_t nanoseconds(void) {
@@ -73,105 +73,105 @@ void lathe_task_split(struct lathe_task* task, int64_t count, int threads) {
   task->workers = task->each ? threads : task->more;
 }
 
-static void do_part(const struct lathe_task* task, struct worker* worker) {
-  int64_t index = worker->index;
-  int64_t from = index * task->each + (index < task->more ? index : task->more);
-  int64_t to = from + task->each + (index < task->more);
-  if (from < to) task->kernel(task->tensors, worker->scratch, from, to);
-}
-
-static void wake(struct worker* worker) {
-  if (!atomic_load(&worker->asleep)) return;
-  atomic_store(&worker->asleep, 0);
+/* Wakes a worker if it sleeps until this word changes, which it just did. */
+static void wake(struct worker* worker, _Atomic uint64_t* word) {
+  if (atomic_load(&worker->awaits) != word) return;
+  atomic_store(&worker->awaits, NULL);
   sem_post(&worker->wake);
 }
 
-/* Sleeps until woken, unless there is a new job. The caller first sets the job and then looks
-   who is asleep, a worker does it the other way round: one of them notices. A post too many makes
-   the worker look once more, no harm done. */
-static void sleep_until_woken(struct worker* worker, uint64_t seen) {
-  atomic_store(&worker->asleep, 1);
-  if (atomic_load(&worker->pool->job) == seen) {
+/* Sleeps until woken, unless the word has changed. Who changes the word does so first and then
+   looks who awaits it, who sleeps does it the other way round: one of them notices. A post too many
+   makes the worker look once more, no harm done. */
+static void sleep_until_woken(struct worker* worker, _Atomic uint64_t* word, uint64_t seen) {
+  atomic_store(&worker->awaits, word);
+  if (atomic_load(word) == seen) {
     while (sem_wait(&worker->wake)) {
     } /* a signal came */
   }
-  atomic_store(&worker->asleep, 0);
+  atomic_store(&worker->awaits, NULL);
 }
 
-static uint64_t next_job(struct worker* worker, uint64_t seen) {
+static const struct lathe_task* task_of(const struct lathe_pool* pool, uint64_t job) {
+  return &pool->tasks[job & ((1u << task_bits) - 1)];
+}
+
+static void do_part(const struct lathe_task* task, int64_t index, void* scratch) {
+  int64_t from = index * task->each + (index < task->more ? index : task->more);
+  int64_t to = from + task->each + (index < task->more);
+  task->kernel(task->tensors, scratch, from, to);
+}
+
+/* Does the part of worker "whose", unless somebody has begun it. A job is not over while a part of
+   it is not begun, so this never meddles with a later one. Who gets here has acquired the job, and
+   the caller acquires "done": "begun" orders nothing. */
+static void offer(struct worker* worker, struct worker* whose, uint64_t job) {
+  uint64_t begun = atomic_load_explicit(&whose->begun, memory_order_relaxed);
+  if (begun >= job || !atomic_compare_exchange_strong_explicit(
+                          &whose->begun, &begun, job, memory_order_relaxed, memory_order_relaxed))
+    return;
+  do_part(task_of(worker->pool, job), whose->index, worker->scratch);
+  atomic_store(&whose->done, job);
+  wake(worker->pool->workers, &whose->done);
+}
+
+/* Does the parts of those who are late. */
+static void help(struct worker* worker, uint64_t job) {
+  struct worker* workers = worker->pool->workers;
+  int count = task_of(worker->pool, job)->workers;
+  for (int i = 1; i < count; ++i) offer(worker, &workers[i], job);
+}
+
+/* Returns when the word is no more what it was. Helps with the job before it waits for long. */
+static uint64_t await(struct worker* worker, _Atomic uint64_t* word, uint64_t seen, uint64_t job) {
   struct lathe_pool* pool = worker->pool;
-  int used = worker->index < pool->used;
   int64_t since = 0;
-  for (int looks = 0;;) {
-    uint64_t job = atomic_load_explicit(&pool->job, memory_order_acquire);
-    if (job != seen) {
-      learn(worker, looks);
-      return job;
-    }
-    if (looks < worker->patience) {
-      ++looks;
+  for (int looks = 0;; ++looks) {
+    uint64_t now = atomic_load_explicit(word, memory_order_acquire);
+    if (now != seen) return now;
+    if (looks < first_looks && !pool->crowded) {
       relax();
-    } else if (used && atomic_load_explicit(&pool->running, memory_order_relaxed)) {
-      sched_yield();
+    } else if (since == 0) {
+      help(worker, job);
+      since = nanoseconds();
+    } else if (pool->crowded || nanoseconds() - since > patience) {
+      sleep_until_woken(worker, word, seen);
+      looks = 0;
       since = 0;
-    } else {
-      int64_t now = nanoseconds();
-      if (since == 0) since = now;
-      if (now - since > vigil) {
-        sleep_until_woken(worker, seen);
-        looks = 0;
-        since = 0;
-      } else if (worker->patience == 0) {
-        sched_yield();
-      }
     }
   }
 }
 
 static void* work(void* argument) {
   struct worker* worker = argument;
+  struct lathe_pool* pool = worker->pool;
   uint64_t job = 0;
-  while ((job = next_job(worker, job)) != quit) {
-    do_part(&worker->pool->tasks[job & ((1u << task_bits) - 1)], worker);
-    atomic_store_explicit(&worker->done, job, memory_order_release);
-  }
+  while ((job = await(worker, &pool->job, job, job)) != quit)
+    if (worker->index < task_of(pool, job)->workers) offer(worker, worker, job);
   return NULL;
 }
 
 void lathe_pool_begin(struct lathe_pool* pool) {
-  if (pool->threads == 1) return;
-  atomic_store_explicit(&pool->running, 1, memory_order_relaxed);
-  for (int i = 1; i < pool->used; ++i) wake(&pool->workers[i]);
-}
-
-void lathe_pool_end(struct lathe_pool* pool) {
-  if (pool->threads > 1) atomic_store_explicit(&pool->running, 0, memory_order_relaxed);
+  for (int i = 1; i < pool->used; ++i) wake(&pool->workers[i], &pool->job);
 }
 
 void lathe_pool_do(struct lathe_pool* pool, int32_t index) {
   const struct lathe_task* task = &pool->tasks[index];
   struct worker* workers = pool->workers;
   if (task->workers <= 1) {
-    do_part(task, workers);
+    if (task->workers == 1) do_part(task, 0, workers->scratch);
     return;
   }
   uint64_t last = atomic_load_explicit(&pool->job, memory_order_relaxed);
   uint64_t job = ((last >> task_bits) + 1) << task_bits | (uint64_t)index;
   atomic_store(&pool->job, job);
-  for (int i = 1; i < task->workers; ++i) wake(&workers[i]);
-  do_part(task, workers);
-  int looks = 0;
+  for (int i = 1; i < task->workers; ++i) wake(&workers[i], &pool->job);
+  do_part(task, 0, workers->scratch);
   for (int i = 1; i < task->workers; ++i) {
-    while (atomic_load_explicit(&workers[i].done, memory_order_acquire) != job) {
-      if (looks < workers->patience) {
-        ++looks;
-        relax();
-      } else {
-        sched_yield();
-      }
-    }
+    uint64_t done;
+    while ((done = atomic_load_explicit(&workers[i].done, memory_order_acquire)) != job)
+      await(workers, &workers[i].done, done, job);
   }
-  learn(workers, looks);
 }
 
 /* Ends the threads of workers 1..started-1 and frees everything. */
@@ -197,6 +197,7 @@ struct lathe_pool* lathe_pool_create(int threads, int processors, const struct l
   memset(pool, 0, size);
   pool->tasks = tasks;
   pool->threads = threads;
+  pool->crowded = threads > processors;
   for (int32_t i = 0; i < count; ++i)
     if (tasks[i].workers > pool->used) pool->used = tasks[i].workers;
 
@@ -205,7 +206,6 @@ struct lathe_pool* lathe_pool_create(int threads, int processors, const struct l
     struct worker* worker = &pool->workers[i];
     worker->pool = pool;
     worker->index = i;
-    worker->patience = threads > processors ? 0 : most_patience;
     sem_init(&worker->wake, 0, 0);
     if (scratch_bytes == 0) continue;
     worker->scratch = aligned_alloc(apart, ((size_t)scratch_bytes + apart - 1) / apart * apart);

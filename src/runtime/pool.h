@@ -1,6 +1,7 @@
 /* The workers of a model: worker 0 is the caller, the others are threads of the pool. A task is
-   handed to all workers that have a part in it and is over when the last of them is done, so tasks
-   follow each other as if by a barrier. */
+   handed to all workers that have a part in it and is over when the last part is done, so tasks
+   follow each other as if by a barrier. Another worker does the part of one that is late, because
+   other programs keep the processors busy. */
 #ifndef LATHE_RUNTIME_POOL_H
 #define LATHE_RUNTIME_POOL_H
 
@@ -29,10 +30,8 @@ struct lathe_pool* lathe_pool_create(int threads, int processors, const struct l
                                      int32_t count, int64_t scratch_bytes);
 void lathe_pool_destroy(struct lathe_pool* pool);
 
-/* Tasks run between begin and end: there, workers that wait do not go to sleep. One thread at a
-   time may be in between. */
+/* Says that tasks follow, so that workers wake up. One thread at a time may call these two. */
 void lathe_pool_begin(struct lathe_pool* pool);
 void lathe_pool_do(struct lathe_pool* pool, int32_t task);
-void lathe_pool_end(struct lathe_pool* pool);
 
 #endif

@@ -194,7 +194,6 @@ static void resolve(struct lathe_model* model) {
 static void run_steps(struct lathe_model* model, int32_t first, int32_t end) {
   lathe_pool_begin(model->pool);
   for (int32_t i = first; i < end; ++i) lathe_pool_do(model->pool, i);
-  lathe_pool_end(model->pool);
 }
 
 struct lathe_model* lathe_model_create(const struct lathe_network* network, int threads) {
