@@ -8,6 +8,7 @@
 // neural networks", 2016.)
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 namespace lathe {
