@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "nest/directions.h"
@@ -22,6 +23,22 @@ bool is_copy(const Nest& nest, size_t s) {
   }
   isl::multi_aff plain = poly::identity(statement.domain.space());
   return copies && statement.write.at.plain_is_equal(plain);
+}
+
+/// Does the statement only set what begins there by itself? The first other statement that writes
+/// the tensor says what that is.
+bool is_start(const Nest& nest, size_t s) {
+  const Statement& statement = nest.statements()[s];
+  if (statement.update != Update::assign || statement.value.op != Expr::Op::number) return false;
+  for (size_t t = 0; t < nest.statements().size(); ++t) {
+    const Statement& other = nest.statements()[t];
+    bool alike = other.update == Update::assign && other.value == statement.value;
+    if (alike || other.write.tensor != statement.write.tensor) continue;
+    bool maximum = other.update == Update::maximum;
+    double neutral = maximum ? -std::numeric_limits<double>::infinity() : 0.0;
+    return t > s && statement.value.number == neutral;
+  }
+  return false;
 }
 
 /// Follows a read through copies to the tensor that was copied.
@@ -100,7 +117,7 @@ std::string canonical(const Nest& nest) {
   for (size_t s = 0; s < nest.statements().size(); ++s) {
     if (is_copy(nest, s)) {
       copied[nest.statements()[s].write.tensor] = true;
-    } else {
+    } else if (!is_start(nest, s)) {
       add_statement(nest, s, families);
     }
   }

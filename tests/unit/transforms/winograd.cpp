@@ -24,7 +24,7 @@ TEST(Winograd, StatementsAndShapes) {
   } table[] = {
       {"A", {4, 6}},       {"B", {6, 6}},       {"G", {6, 3}},
       {"U", {4, 6, 6, 6}}, {"T", {6, 6, 6, 6}}, {"V", {6, 6, 6, 6}},
-      {"P", {6, 6, 6, 4}}, {"Q", {4, 6, 4, 6}}, {"Y", {4, 6, 4, 4}},
+      {"P", {6, 6, 6, 4}}, {"Q", {6, 4, 6, 4}}, {"Y", {6, 4, 4, 4}},
   };
   for (const auto& [name, shape] : table) {
     auto tensor = find_tensor(nest, name);
