@@ -286,6 +286,8 @@ class Writing {
       order.insert(order.end(), inside.begin(), inside.end());
       order.push_back(has(s, "ci.i") ? "ci.i" : "ci");
       put(s, order);
+      // The products of all tiles come between these tiles and those of the outputs.
+      writer_.step("rename", {in(s, tile_), input_tile()});
     }
     for (const std::string& s : product_) {
       std::vector<std::string> order{n, tile_blocks_, "g", columns_, "u", "v"};
@@ -302,6 +304,9 @@ class Writing {
       put(s, order);
     }
   }
+
+  /// Returns the loop over the tiles of a block whose input is transformed.
+  std::string input_tile() const { return tile_ + ".in"; }
 
   /// Does the statement make Q, the outputs' rows of columns that are still transformed?
   bool is_half_done(const std::string& statement) const {
@@ -336,8 +341,8 @@ class Writing {
     for (const std::string& loop : {std::string(batch_loop), tile_blocks_, std::string("g")}) {
       merge(loop);
     }
-    merge(by_columns_ ? "ci.o" : tile_);
-    merge(by_columns_ ? tile_ : "ci.o");
+    merge(by_columns_ ? "ci.o" : input_tile());
+    merge(by_columns_ ? input_tile() : "ci.o");
     merge(columns_);
     for (const std::string& loop : {std::string("u"), std::string("v")}) merge(loop);
     if (by_planes_) merge(columns_);
