@@ -1,6 +1,4 @@
 // bench.cpp: "lathe bench NETWORK": how fast a network runs here, as a whole and layer by layer.
-#include <sched.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -14,6 +12,7 @@
 #include "cli/verb_values.h"
 #include "compile/compile.h"
 #include "compile/machine.h"
+#include "search/measure.h"
 
 namespace lathe::cli {
 namespace {
@@ -37,20 +36,6 @@ double quantile(std::vector<double> times, double q) {
   std::sort(times.begin(), times.end());
   auto at = static_cast<size_t>(std::ceil(q * static_cast<double>(times.size())));
   return times[std::min(times.size() - 1, at > 0 ? at - 1 : 0)];
-}
-
-/// Keeps the process on so many processors, the first that it may use.
-void pin(int threads) {
-  cpu_set_t all, some;
-  if (sched_getaffinity(0, sizeof all, &all) != 0) return;
-  CPU_ZERO(&some);
-  int found = 0;
-  for (size_t cpu = 0; cpu < CPU_SETSIZE && found < threads; ++cpu) {
-    if (!CPU_ISSET(cpu, &all)) continue;
-    CPU_SET(cpu, &some);
-    ++found;
-  }
-  sched_setaffinity(0, sizeof some, &some);
 }
 
 std::string print_rate(double bytes) { return fmt::format("{:.1f} GB/s", bytes / 1e9); }

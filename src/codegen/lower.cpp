@@ -9,14 +9,13 @@
 #include <algorithm>
 #include <map>
 #include <set>
-#include <tuple>
 #include <utility>
 
 #include "base/error.h"
 #include "codegen/code.h"
 #include "codegen/locals.h"
-#include "codegen/pending.h"
 #include "codegen/tile.h"
+#include "codegen/writer.h"
 
 namespace lathe {
 namespace {
@@ -35,19 +34,6 @@ Number number_of(const Nest& nest) {
   return wide ? Number::f64 : Number::f32;
 }
 
-/// What is loaded: a tensor, the offset as numbers, the distance and the number of lanes.
-using MemoryKey = std::tuple<size_t, std::vector<long>, long, long>;
-
-void append(const Affine& a, std::vector<long>& numbers) {
-  numbers.insert(numbers.end(), a.coefficients.begin(), a.coefficients.end());
-  numbers.push_back(a.constant);
-  numbers.push_back(a.divisor);
-  for (const auto& floor : a.floors) {
-    numbers.push_back(floor.coefficient);
-    append(floor.of, numbers);
-  }
-}
-
 class Lowering {
  public:
   Lowering(const LoopTree& tree, const Target& target, size_t place)
@@ -61,7 +47,6 @@ class Lowering {
   }
 
   Code run() {
-    block_ = &code_.body;
     const std::vector<LoopNode>* body = &root_;
     // The outermost parallel loops are the workers': not part of the body.
     while (body->size() == 1 && is_shared(body->front())) {
@@ -80,14 +65,11 @@ class Lowering {
   const Target& target_;
   const std::vector<LoopNode>& root_;
   Code code_;
-  Block* block_ = nullptr;
+  CodeWriter writer_{code_};
   Bindings bindings_;
   std::vector<bool> outside_;  // tensors that other places touch
   std::map<size_t, Tile> tiles_;
-  std::map<size_t, Block*> homes_;  // the body that a tile belongs to, by tensor
-  std::map<MemoryKey, size_t> loaded_;
-  PendingSums pending_;              // of the variables of tiles
-  std::map<size_t, size_t> copies_;  // of the variables of tiles, as they are now
+  std::map<size_t, const Block*> homes_;  // the body that a tile belongs to, by tensor
 
   /// Is it a loop of the workers, or one iteration that does not keep them from those inside?
   static bool is_shared(const LoopNode& node) {
@@ -134,13 +116,10 @@ class Lowering {
       for (const LoopNode& node : nodes) lower_instance(node);
       for (size_t tensor : begun) end_tile(tensor);
     };
-    if (open.empty()) {
-      for (const LoopNode& node : nodes) lower_instance(node);
-      return;
-    }
+    if (open.empty()) return lower_all();
     Instruction guard{Instruction::Kind::guard};
     guard.guard = open;
-    in_block(guard, lower_all);
+    writer_.guarded(std::move(guard), lower_all);
   }
 
   void walk(const LoopNode& node) {
@@ -171,18 +150,10 @@ class Lowering {
     loop.depth = node.depth;
     loop.from = node.from;
     loop.end = node.to;
-    std::set<size_t> written = written_in(node.body, tree_.nest);
-    std::erase_if(loaded_,
-                  [&](const auto& entry) { return written.contains(std::get<0>(entry.first)); });
-    auto kept = loaded_;
-    settle_all();
-    Block* outer = std::exchange(block_, &loop.body);
-    prefetch(node);
-    lower_body(node.body);
-    settle_all();
-    block_ = outer;
-    block_->push_back(std::move(loop));
-    loaded_ = std::move(kept);
+    writer_.looped(std::move(loop), written_in(node.body, tree_.nest), [&] {
+      prefetch(node);
+      lower_body(node.body);
+    });
   }
 
   void lower_range(const LoopNode& node) {
@@ -194,23 +165,8 @@ class Lowering {
     low.coefficients[node.depth] = 1;
     high.coefficients[node.depth] = -1;
     guard.guard = {{{low, false}, {high, false}}};
-    in_block(guard, [&] { lower_body(node.body); });
+    writer_.guarded(std::move(guard), [&] { lower_body(node.body); });
     bindings_.bind(node.depth, whole);
-  }
-
-  /// Writes the body of an instruction, then the instruction itself.
-  template <class Write>
-  void in_block(Instruction& instruction, Write write) {
-    auto before = loaded_;
-    settle_all();
-    Block* outer = std::exchange(block_, &instruction.body);
-    write();
-    settle_all();
-    block_ = outer;
-    // What was stored inside is no longer as it was loaded.
-    std::erase_if(before, [&](const auto& entry) { return !loaded_.contains(entry.first); });
-    loaded_ = std::move(before);
-    block_->push_back(std::move(instruction));
   }
 
   // ---- register tiles ---------------------------------------------------------------------
@@ -238,12 +194,12 @@ class Lowering {
       bool elsewhere = code_.tensors[tensor].role != Role::local || outside_[tensor] ||
                        !is_complete(tensor, nodes, *tile);
       for (auto& [constant, slot] : tile->slots) {
-        slot.variable = new_variable(slot.lanes);
+        slot.variable = writer_.variable(slot.lanes);
         slot.store = slot.store && elsewhere;
         if (slot.load) load_slot(tensor, *tile, constant, slot);
       }
       tiles_.emplace(tensor, std::move(*tile));
-      homes_[tensor] = block_;
+      homes_[tensor] = writer_.block();
       begun.push_back(tensor);
     }
     return begun;
@@ -271,21 +227,21 @@ class Lowering {
     load.offset = tile.at(constant);
     load.stride = slot.stride;
     code_.used[tensor] = true;
-    block_->push_back(std::move(load));
+    writer_.put(std::move(load));
   }
 
   void end_tile(size_t tensor) {
     Tile& tile = tiles_.at(tensor);
     for (auto& [constant, slot] : tile.slots) {
       store_slot(tensor, tile, constant, slot);
-      pending_.drop(slot.variable);
+      writer_.drop(slot.variable);
     }
     tiles_.erase(tensor);
   }
 
   void store_slot(size_t tensor, const Tile& tile, long constant, Tile::Slot& slot) {
     if (!std::exchange(slot.store, false)) return;
-    settle(slot.variable);
+    writer_.settle(slot.variable);
     store(tensor, tile.at(constant), slot.lanes == 1 ? 0 : slot.stride, slot.variable);
   }
 
@@ -295,17 +251,12 @@ class Lowering {
     auto tile = tiles_.find(tensor);
     if (tile == tiles_.end()) return;
     Tile::Slot& slot = tile->second.slots.at(at.constant);
-    if (--slot.writes == 0 && homes_.at(tensor) == block_) {
+    if (--slot.writes == 0 && homes_.at(tensor) == writer_.block()) {
       store_slot(tensor, tile->second, at.constant, slot);
     }
   }
 
   // ---- statements -------------------------------------------------------------------------
-
-  size_t new_variable(long lanes) {
-    code_.variables.push_back({lanes});
-    return code_.variables.size() - 1;
-  }
 
   void lower_statement(const LoopNode& node) {
     Guard open;
@@ -313,7 +264,7 @@ class Lowering {
     if (open.empty()) return lower_instance(node);
     Instruction guard{Instruction::Kind::guard};
     guard.guard = open;
-    in_block(guard, [&] { lower_instance(node); });
+    writer_.guarded(std::move(guard), [&] { lower_instance(node); });
   }
 
   void lower_instance(const LoopNode& node) {
@@ -326,29 +277,30 @@ class Lowering {
     if (product && add_multiple(node, at, step)) return;
     if (product) {
       size_t a = lower_expr(s.value.args[0], node), b = lower_expr(s.value.args[1], node);
-      value = emit({Instruction::Kind::fma, 0, {a, b, old_value(s.write.tensor, at, step)}},
-                   step == 0 ? 1 : bindings_.lanes());
+      value = writer_.emit({Instruction::Kind::fma, 0, {a, b, old_value(s.write.tensor, at, step)}},
+                           step == 0 ? 1 : bindings_.lanes());
     } else {
       value = lower_expr(s.value, node);
-      bool across = bindings_.in_lanes() && step == 0 && code_.variables[value].lanes > 1;
-      bool alone = bindings_.in_lanes() && step == 0 && code_.variables[value].lanes == 1;
+      bool across = bindings_.in_lanes() && step == 0 && writer_.lanes(value) > 1;
+      bool alone = bindings_.in_lanes() && step == 0 && writer_.lanes(value) == 1;
       if (across) {
         bool sum = s.update == Update::add;
-        value = emit({sum ? Instruction::Kind::sum : Instruction::Kind::maximum, 0, {value}}, 1);
+        value = writer_.emit(
+            {sum ? Instruction::Kind::sum : Instruction::Kind::maximum, 0, {value}}, 1);
       } else if (alone && s.update == Update::add) {
         // Every lane adds the same number.
-        size_t times = number(static_cast<double>(bindings_.lanes()));
-        value = apply(Expr::Op::mul, {value, times});
+        size_t times = writer_.number(static_cast<double>(bindings_.lanes()));
+        value = writer_.apply(Expr::Op::mul, {value, times});
       }
       if (s.update != Update::assign) {
         size_t old = old_value(s.write.tensor, at, step);
         Expr::Op op = s.update == Update::add ? Expr::Op::add : Expr::Op::max;
-        value = apply(op, {old, value});
+        value = writer_.apply(op, {old, value});
       }
     }
     write(s.write.tensor, at, step, value);
     bool zero = s.update == Update::assign && s.value == lathe::number(0);
-    if (auto slot = slot_of(s.write.tensor, at); slot && zero) pending_.begin(slot->variable);
+    if (auto slot = slot_of(s.write.tensor, at); slot && zero) writer_.begin_sum(slot->variable);
   }
 
   /// Returns the value of an expression that is known while code is written: of constants.
@@ -379,96 +331,37 @@ class Lowering {
     }
     size_t value = lower_expr(s.value.args[1], node);
     auto slot = slot_of(s.write.tensor, at);
-    if (slot && pending_.has(slot->variable) && code_.variables[value].lanes == slot->lanes) {
-      pending_.add(slot->variable, *factor, value);
+    if (slot && writer_.is_sum(slot->variable) && writer_.lanes(value) == slot->lanes) {
+      writer_.add_later(slot->variable, *factor, value);
       count_write(s.write.tensor, at);
       return true;
     }
     size_t old = old_value(s.write.tensor, at, step);
-    write(s.write.tensor, at, step, plus(old, *factor, value));
+    write(s.write.tensor, at, step, writer_.plus(old, *factor, value));
     return true;
   }
 
-  /// Writes  base + factor * value, without a product if the factor is 1 or -1.
-  size_t plus(std::optional<size_t> base, double factor, size_t value) {
-    if (factor == 1) return base ? apply(Expr::Op::add, {*base, value}) : value;
-    if (factor == -1) {
-      return base ? apply(Expr::Op::sub, {*base, value}) : apply(Expr::Op::neg, {value});
-    }
-    size_t times = number(factor);
-    if (!base) return apply(Expr::Op::mul, {value, times});
-    long lanes = std::max(code_.variables[*base].lanes, code_.variables[value].lanes);
-    return emit({Instruction::Kind::fma, 0, {value, times, *base}}, lanes);
-  }
-
-  /// Writes what waits to be added to a variable.
-  void settle(size_t variable) {
-    if (!pending_.has(variable)) return;
-    auto sum = pending_.settle(variable, [&](auto base, double factor, size_t value) {
-      return plus(base, factor, value);
-    });
-    if (sum) set(variable, *sum);
-  }
-
-  void set(size_t variable, size_t value) {
-    block_->push_back({Instruction::Kind::copy, variable, {value}});
-    copies_.erase(variable);
-  }
-
-  void settle_all() {
-    while (auto variable = pending_.next()) settle(*variable);
-    pending_.forget_common();
-    copies_.clear();
-  }
-
-  size_t number(double value) {
-    Instruction instruction{Instruction::Kind::number};
-    instruction.number = value;
-    return emit(std::move(instruction), 1);
-  }
-
-  size_t emit(Instruction instruction, long lanes) {
-    instruction.to = new_variable(lanes);
-    size_t to = instruction.to;
-    block_->push_back(std::move(instruction));
-    return to;
-  }
-
-  size_t apply(Expr::Op op, std::vector<size_t> args) {
-    long lanes = 1;
-    for (size_t a : args) lanes = std::max(lanes, code_.variables[a].lanes);
-    Instruction instruction{Instruction::Kind::apply, 0, std::move(args)};
-    instruction.op = op;
-    return emit(std::move(instruction), lanes);
-  }
-
   size_t lower_expr(const Expr& e, const LoopNode& node) {
-    if (auto value = known(e, node)) return number(*value);
+    if (auto value = known(e, node)) return writer_.number(*value);
     if (e.op == Expr::Op::read) {
       const Affine& offset = node.reads[e.read];
       return value_at(statement(node).reads[e.read].tensor, offset);
     }
     std::vector<size_t> args;
     for (const Expr& arg : e.args) args.push_back(lower_expr(arg, node));
-    return apply(e.op, std::move(args));
+    return writer_.apply(e.op, std::move(args));
   }
 
   size_t value_at(size_t tensor, const Affine& offset) {
     Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
     long step = bindings_.lane_step(offset);
     if (auto slot = slot_of(tensor, at)) {
-      settle(slot->variable);
-      // The tile changes later; what was read does not.
-      auto [copy, is_new] = copies_.try_emplace(slot->variable);
-      if (is_new) {
-        copy->second = emit({Instruction::Kind::copy, 0, {slot->variable}}, slot->lanes);
-      }
-      return copy->second;
+      return writer_.read(slot->variable);
     }
     if (step == 0 && target_.lane_products && bindings_.in_lanes()) {
       if (auto value = lane_of_neighbours(tensor, offset, at)) return *value;
     }
-    return load(tensor, at, step, step == 0 ? 1 : bindings_.lanes());
+    return writer_.load(tensor, at, step, step == 0 ? 1 : bindings_.lanes());
   }
 
   /// Loads an element together with those that the next iterations of an unrolled loop read.
@@ -485,26 +378,11 @@ class Lowering {
       if (first + group > unrolled->count) continue;
       Affine begin = at;
       begin.constant -= index - first;
-      Instruction splat{Instruction::Kind::splat, 0, {load(tensor, begin, 1, group)}};
+      Instruction splat{Instruction::Kind::splat, 0, {writer_.load(tensor, begin, 1, group)}};
       splat.lane = index - first;
-      return emit(std::move(splat), bindings_.lanes());
+      return writer_.emit(std::move(splat), bindings_.lanes());
     }
     return std::nullopt;
-  }
-
-  size_t load(size_t tensor, const Affine& at, long step, long lanes) {
-    std::vector<long> numbers;
-    append(at, numbers);
-    MemoryKey key{tensor, std::move(numbers), step, lanes};
-    if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
-    Instruction load{Instruction::Kind::load};
-    load.tensor = tensor;
-    load.offset = at;
-    load.stride = step;
-    code_.used[tensor] = true;
-    size_t value = emit(std::move(load), lanes);
-    loaded_.emplace(std::move(key), value);
-    return value;
   }
 
   std::optional<Tile::Slot> slot_of(size_t tensor, const Affine& at) const {
@@ -517,16 +395,15 @@ class Lowering {
 
   size_t old_value(size_t tensor, const Affine& at, long step) {
     if (auto slot = slot_of(tensor, at)) {
-      settle(slot->variable);
+      writer_.settle(slot->variable);
       return slot->variable;
     }
-    return load(tensor, at, step, step == 0 ? 1 : bindings_.lanes());
+    return writer_.load(tensor, at, step, step == 0 ? 1 : bindings_.lanes());
   }
 
   void write(size_t tensor, const Affine& at, long step, size_t value) {
     if (auto slot = slot_of(tensor, at)) {
-      set(slot->variable, value);
-      pending_.drop(slot->variable);
+      writer_.set(slot->variable, value);
       count_write(tensor, at);
       return;
     }
@@ -534,15 +411,8 @@ class Lowering {
   }
 
   void store(size_t tensor, const Affine& at, long step, size_t value) {
-    Instruction store{Instruction::Kind::store, 0, {value}};
-    store.tensor = tensor;
-    store.offset = at;
-    store.stride = step;
-    store.lane = step == 0 ? 1 : std::max(bindings_.lanes(), code_.variables[value].lanes);
-    code_.used[tensor] = true;
-    block_->push_back(std::move(store));
-    // What was loaded of the tensor before may be another value now.
-    std::erase_if(loaded_, [&](const auto& entry) { return std::get<0>(entry.first) == tensor; });
+    long lanes = step == 0 ? 1 : std::max(bindings_.lanes(), writer_.lanes(value));
+    writer_.store(tensor, at, step, lanes, value);
   }
 
   // ---- prefetches and other places --------------------------------------------------------
@@ -563,7 +433,7 @@ class Lowering {
         instruction.tensor = p.tensor;
         instruction.offset = at;
         code_.used[p.tensor] = true;
-        block_->push_back(std::move(instruction));
+        writer_.put(std::move(instruction));
       }
     }
   }

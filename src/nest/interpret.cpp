@@ -14,16 +14,11 @@
 #include <limits>
 #include <random>
 
+#include "base/array.h"
 #include "base/error.h"
 
 namespace lathe {
 namespace {
-
-long element_count(const Tensor& tensor) {
-  long n = 1;
-  for (long extent : tensor.shape) n *= extent;
-  return n;
-}
 
 /// Is the element at this row-major offset padding?
 bool is_padding(const Tensor& tensor, long offset) {
@@ -309,7 +304,7 @@ template <class T>
 Buffers<T> make_buffers(const Nest& nest) {
   Buffers<T> buffers;
   for (const Tensor& tensor : nest.tensors()) {
-    std::vector<T> data(static_cast<size_t>(element_count(tensor)), T(0));
+    std::vector<T> data(static_cast<size_t>(count_of(tensor.shape)), T(0));
     for (size_t i = 0; tensor.padding != 0 && i < data.size(); ++i) {
       if (is_padding(tensor, static_cast<long>(i))) data[i] = from_double<T>(tensor.padding);
     }

@@ -7,16 +7,11 @@
 #include <limits>
 #include <utility>
 
+#include "base/array.h"
 #include "poly/relation.h"
 
 namespace lathe {
 namespace {
-
-long element_count(const Tensor& tensor) {
-  long n = 1;
-  for (long extent : tensor.shape) n *= extent;
-  return n;
-}
 
 double neutral_of(Update update, Element element) {
   if (update != Update::maximum) return 0;
@@ -57,7 +52,7 @@ std::optional<Statement> starting(const Nest& nest, const Statement& writer) {
     extents.push_back(side.upper + 1);
     instances *= extents.back();
   }
-  if (instances != element_count(nest.tensors()[writer.write.tensor])) return std::nullopt;
+  if (instances != count_of(nest.tensors()[writer.write.tensor].shape)) return std::nullopt;
   if (poly::count_image(writer.domain, writer.write.at) != instances) return std::nullopt;
   s.domain = poly::box(nest.ctx(), extents);
   isl::space space = s.domain.space();
@@ -90,7 +85,7 @@ std::optional<Statement> start_of(const Nest& nest, size_t tensor) {
   }
   long count = assigned.size() == 1 ? poly::count_image(first.domain, first.write.at)
                                     : poly::count_union(assigned);
-  if (count == element_count(t)) return std::nullopt;
+  if (count == count_of(t.shape)) return std::nullopt;
   return filling(nest, tensor, 0);
 }
 

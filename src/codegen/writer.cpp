@@ -1,0 +1,141 @@
+// writer.cpp: instructions, one after the other. Interface: writer.h.
+#include "codegen/writer.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace lathe {
+namespace {
+
+using poly::Affine;
+
+void append(const Affine& a, std::vector<long>& numbers) {
+  numbers.insert(numbers.end(), a.coefficients.begin(), a.coefficients.end());
+  numbers.push_back(a.constant);
+  numbers.push_back(a.divisor);
+  for (const auto& floor : a.floors) {
+    numbers.push_back(floor.coefficient);
+    append(floor.of, numbers);
+  }
+}
+
+}  // namespace
+
+size_t CodeWriter::variable(long lanes) {
+  code_.variables.push_back({lanes});
+  return code_.variables.size() - 1;
+}
+
+size_t CodeWriter::emit(Instruction instruction, long lanes) {
+  instruction.to = variable(lanes);
+  size_t to = instruction.to;
+  put(std::move(instruction));
+  return to;
+}
+
+size_t CodeWriter::number(double value) {
+  Instruction instruction{Instruction::Kind::number};
+  instruction.number = value;
+  return emit(std::move(instruction), 1);
+}
+
+size_t CodeWriter::apply(Expr::Op op, std::vector<size_t> args) {
+  long most = 1;
+  for (size_t a : args) most = std::max(most, lanes(a));
+  Instruction instruction{Instruction::Kind::apply, 0, std::move(args)};
+  instruction.op = op;
+  return emit(std::move(instruction), most);
+}
+
+size_t CodeWriter::plus(std::optional<size_t> base, double factor, size_t value) {
+  if (factor == 1) return base ? apply(Expr::Op::add, {*base, value}) : value;
+  if (factor == -1) {
+    return base ? apply(Expr::Op::sub, {*base, value}) : apply(Expr::Op::neg, {value});
+  }
+  size_t times = number(factor);
+  if (!base) return apply(Expr::Op::mul, {value, times});
+  return emit({Instruction::Kind::fma, 0, {value, times, *base}},
+              std::max(lanes(*base), lanes(value)));
+}
+
+size_t CodeWriter::load(size_t tensor, const Affine& at, long step, long lanes) {
+  std::vector<long> numbers;
+  append(at, numbers);
+  MemoryKey key{tensor, std::move(numbers), step, lanes};
+  if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
+  Instruction load{Instruction::Kind::load};
+  load.tensor = tensor;
+  load.offset = at;
+  load.stride = step;
+  code_.used[tensor] = true;
+  size_t value = emit(std::move(load), lanes);
+  loaded_.emplace(std::move(key), value);
+  return value;
+}
+
+void CodeWriter::store(size_t tensor, const Affine& at, long step, long lanes, size_t value) {
+  Instruction store{Instruction::Kind::store, 0, {value}};
+  store.tensor = tensor;
+  store.offset = at;
+  store.stride = step;
+  store.lane = lanes;
+  code_.used[tensor] = true;
+  put(std::move(store));
+  // What was loaded of the tensor before may be another value now.
+  std::erase_if(loaded_, [&](const auto& entry) { return std::get<0>(entry.first) == tensor; });
+}
+
+void CodeWriter::set(size_t variable, size_t value) {
+  pending_.drop(variable);
+  put({Instruction::Kind::copy, variable, {value}});
+  copies_.erase(variable);
+}
+
+size_t CodeWriter::read(size_t variable) {
+  settle(variable);
+  auto [copy, is_new] = copies_.try_emplace(variable);
+  if (is_new) copy->second = emit({Instruction::Kind::copy, 0, {variable}}, lanes(variable));
+  return copy->second;
+}
+
+void CodeWriter::settle(size_t variable) {
+  if (!pending_.has(variable)) return;
+  auto sum = pending_.settle(
+      variable, [&](auto base, double factor, size_t value) { return plus(base, factor, value); });
+  if (sum) set(variable, *sum);
+}
+
+void CodeWriter::settle_all() {
+  while (auto variable = pending_.next()) settle(*variable);
+  pending_.forget_common();
+  copies_.clear();
+}
+
+void CodeWriter::write_inside(Instruction& instruction, const std::function<void()>& body) {
+  settle_all();
+  Block* outer = std::exchange(block_, &instruction.body);
+  body();
+  settle_all();
+  block_ = outer;
+}
+
+void CodeWriter::guarded(Instruction guard, const std::function<void()>& body) {
+  auto before = loaded_;
+  write_inside(guard, body);
+  // What was stored inside is no longer as it was loaded.
+  std::erase_if(before, [&](const auto& entry) { return !loaded_.contains(entry.first); });
+  loaded_ = std::move(before);
+  put(std::move(guard));
+}
+
+void CodeWriter::looped(Instruction loop, const std::set<size_t>& written,
+                        const std::function<void()>& body) {
+  std::erase_if(loaded_,
+                [&](const auto& entry) { return written.contains(std::get<0>(entry.first)); });
+  auto before = loaded_;
+  write_inside(loop, body);
+  put(std::move(loop));
+  loaded_ = std::move(before);
+}
+
+}  // namespace lathe
