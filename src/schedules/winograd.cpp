@@ -1,7 +1,7 @@
 // winograd.cpp: windows that slide by 1, with the products of winograd(m).
 //
 //   for t.o, g:                                 blocks of tiles, groups: parallel
-//     for t.i, ci.o:   T = B I;  V = T B        vectors of ci, all else unrolled
+//     for t.i, ci.o:   T = B I;  V = T B        a column of T, a row of V at a time; vectors of ci
 //     for co.o:
 //       for u, v, t.i.o:                        tiles in registers
 //         for ci.o:  P[u, v, t, co] += U[co, ci, u, v] * V[u, v, t, ci]
@@ -9,7 +9,7 @@
 //
 // A block has as many tiles as fit the second cache with all their channels; U is packed in the
 // order in which it is read, so that it streams. Where one block has all tiles, workers share the
-// channels instead, and the input is transformed before.
+// columns co.o instead (or the planes u, v), and the input is transformed before.
 #include <algorithm>
 
 #include "schedules/schedule_choices.h"
@@ -132,7 +132,7 @@ class Writing {
   bool by_planes_ = false;   // all columns of a plane u, v before the next plane
   // Loops; "" where there is none.
   std::string tile_blocks_, tile_, tiles_outer_, tiles_inner_, columns_, column_;
-  std::string channels_, channel_, sum_, sum_inner_;
+  std::string sum_, sum_inner_;
 
   static std::string in(const std::string& statement, const std::string& loop) {
     return statement + ":" + loop;
@@ -287,7 +287,7 @@ class Writing {
       order.push_back(has(s, "ci.i") ? "ci.i" : "ci");
       put(s, order);
       // The products of all tiles come between these tiles and those of the outputs.
-      writer_.step("rename", {in(s, tile_), input_tile()});
+      if (has(s, tile_)) writer_.step("rename", {in(s, tile_), input_tile()});
     }
     for (const std::string& s : product_) {
       std::vector<std::string> order{n, tile_blocks_, "g", columns_, "u", "v"};
