@@ -31,7 +31,8 @@ std::vector<std::byte> random_bytes(Element element, long count, Random& random)
   return {array.bytes().begin(), array.bytes().end()};
 }
 
-/// Puts the network together: weights one after the other, then for each copy the steps.
+/// Puts the network together: weights one after the other, then for each copy the steps. What needs
+/// weights alone is made when the network is loaded, as in any other.
 class Building {
  public:
   Building(const Made& made, const UnitData& data, const Target& target)
@@ -45,12 +46,18 @@ class Building {
     places_.resize(code_.tensors.size());
     for (size_t t = 0; t < code_.tensors.size(); ++t) add_tensor(t);
     for (const Preparation& p : code_.preparations) add_prepared(p);
-    auto once = static_cast<long>(result_.weights.size());
-    result_.weights.resize(static_cast<size_t>(once * copies));
-    for (long copy = 0; copy < copies; ++copy) {
-      if (copy > 0)
-        std::copy_n(result_.weights.begin(), once, result_.weights.begin() + copy * once);
-      add_steps(copy * once);
+    for (size_t k = 0; k < code_.kernels.size(); ++k) {
+      if (code_.once[k]) reserve_prepared(k);
+    }
+    auto weights = static_cast<long>(result_.weights.size());
+    long prepared = result_.prepared_bytes;
+    result_.weights.resize(static_cast<size_t>(weights * copies));
+    result_.prepared_bytes *= copies;
+    for (long copy = 1; copy < copies; ++copy)
+      std::copy_n(result_.weights.begin(), weights, result_.weights.begin() + copy * weights);
+    for (bool once : {true, false}) {
+      for (long copy = 0; copy < copies; ++copy) add_steps(once, copy * weights, copy * prepared);
+      if (once) result_.first_step = result_.steps.size();
     }
     return std::move(result_);
   }
@@ -94,6 +101,13 @@ class Building {
         places_[t] = add_weights(bytes);
         std::copy(data_[t].begin(), data_[t].end(), result_.weights.begin() + places_[t].offset);
         return;
+      case Role::constant: {
+        places_[t] = add_weights(bytes);
+        Array values = Array::of_reals(tensor.element, tensor.shape, tensor.values);
+        std::copy(values.bytes().begin(), values.bytes().end(),
+                  result_.weights.begin() + places_[t].offset);
+        return;
+      }
       default:
         places_[t] = {LATHE_ARENA, 0, result_.arena_bytes};
         result_.arena_bytes += aligned(bytes);
@@ -106,12 +120,25 @@ class Building {
             size_of(code_.tensors[p.to].element));
   }
 
-  void add_steps(long shift) {
+  /// Gives the local tensors of a kernel that runs once a place that no run changes.
+  void reserve_prepared(size_t kernel) {
+    for (size_t t : arguments_of(code_.kernels[kernel])) {
+      if (code_.tensors[t].role != Role::local || places_[t].where != LATHE_ARENA) continue;
+      places_[t] = {LATHE_PREPARED, 0, result_.prepared_bytes};
+      result_.prepared_bytes += aligned(bytes_of(code_, t));
+    }
+  }
+
+  /// Adds the kernels that run once, or the others, for a copy whose weights lie further on.
+  void add_steps(bool once, long weights, long prepared) {
     for (size_t k = 0; k < code_.kernels.size(); ++k) {
+      if (code_.once[k] != once) continue;
       CompiledStep step{"unit", made_.symbols[k], {}, code_.kernels[k].count()};
       for (size_t t : arguments_of(code_.kernels[k])) {
-        step.places.push_back(places_[t]);
-        if (places_[t].where == LATHE_WEIGHTS) step.places.back().offset += shift;
+        lathe_place place = places_[t];
+        if (place.where == LATHE_WEIGHTS) place.offset += weights;
+        if (place.where == LATHE_PREPARED) place.offset += prepared;
+        step.places.push_back(place);
       }
       result_.scratch_bytes = std::max(result_.scratch_bytes, code_.kernels[k].scratch_bytes);
       result_.steps.push_back(std::move(step));
@@ -143,7 +170,8 @@ UnitRunner::UnitRunner(const Made& made, UnitData data, const Target& target, in
     : data_(std::move(data)),
       network_(unit_network(made, data_, target, copies)),
       runner_(network_, threads),
-      kernels_(made.code.kernels.size()) {
+      kernels_((network_.steps.size() - network_.first_step) / static_cast<size_t>(copies)),
+      next_(network_.first_step) {
   std::vector<const void*> from;
   std::vector<void*> to;
   for (size_t t = 0; t < made.code.tensors.size(); ++t) {
@@ -160,7 +188,7 @@ UnitRunner::UnitRunner(const Made& made, UnitData data, const Target& target, in
 void UnitRunner::run() {
   for (size_t k = 0; k < kernels_; ++k) runner_.run_step(next_ + k);
   next_ += kernels_;
-  if (next_ >= network_.steps.size()) next_ = 0;
+  if (next_ >= network_.steps.size()) next_ = network_.first_step;
 }
 
 long weight_bytes(const Made& made) {

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "graph/text.h"
 #include "models/model.h"
 #include "search/isolated.h"
@@ -82,7 +84,7 @@ const char* const network =
 TEST(Units, RunAloneAndWhenReducedAsTheInterpreterSays) {
   Graph graph = initialised(parse_graph(network), 1);
   Target target = native_target();
-  size_t compared = 0, cut = 0;
+  size_t compared = 0, cut = 0, loaded = 0;
   for (const NodeUnit& node : units_of(graph)) {
     SCOPED_TRACE(node.unit.key);
     Context context;
@@ -100,8 +102,13 @@ TEST(Units, RunAloneAndWhenReducedAsTheInterpreterSays) {
     UnitRunner copies(*made, random_data(node.unit), target, 2, 3);
     for (int i = 0; i < 4; ++i) copies.run();
     EXPECT_EQ(once.outputs(), copies.outputs());
+    auto at_load =
+        static_cast<size_t>(std::count(made->code.once.begin(), made->code.once.end(), true));
+    EXPECT_EQ(unit_network(*made, random_data(node.unit), target, 3).first_step, 3 * at_load);
+    loaded += at_load;
   }
   EXPECT_GE(compared, 5u);
+  EXPECT_GE(loaded, 1u);  // a Winograd layer's weights
   EXPECT_GE(cut, 2u);
 }
 
