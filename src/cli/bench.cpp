@@ -141,6 +141,7 @@ int run_network(const Options& options) {
   Graph graph = initialised(load_network(options.network), options.network.seed);
   CompileOptions compile_options;
   compile_options.effort = options.thorough ? Effort::thorough : Effort::quick;
+  compile_options.target.workers = options.threads;
   compile_options.choose = choices_for(options.tuned, compile_options.target, options.threads);
   compile_options.max_error = options.tuned.max_error;
   auto begin = Clock::now();

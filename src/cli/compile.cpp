@@ -20,6 +20,7 @@ int run(const Options& options) {
   CompileOptions how;
   how.target = target_named(options.target);
   how.effort = options.thorough ? Effort::thorough : Effort::quick;
+  how.target.workers = options.threads;
   how.choose = choices_for(options.tuned, how.target, options.threads);
   how.max_error = options.tuned.max_error;
   check_library(options.folder, options.library);

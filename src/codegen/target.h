@@ -16,6 +16,7 @@ struct Target {
   /// with its neighbours; otherwise each is broadcast from memory.
   bool lane_products = false;
   long l1_bytes = 64 << 10, l2_bytes = 1 << 20;  ///< of one core
+  long workers = 1;                              ///< that will mostly share the work
 
   long lanes(long element_bytes) const { return vector_bytes / element_bytes; }
 };

@@ -122,6 +122,7 @@ struct Executor::State {
 
   std::unique_ptr<Runner> runner_of(const Graph& part) const {
     CompileOptions compile_options;
+    compile_options.target.workers = std::max(1, options.threads);
     compile_options.effort = options.effort;
     compile_options.cache = options.cache;
     compile_options.choose = options.choose;

@@ -23,7 +23,7 @@ struct Shape {
   std::string statement;
   long groups = 1, filters = 1, channels = 1;  // filters and channels of a group
   long rows = 1, columns = 1;                  // of the output
-  bool batched = false;
+  long samples = 1;
 };
 
 long extent_of(const Order& order, const std::string& loop) {
@@ -50,7 +50,7 @@ std::optional<Shape> shape_of(const Situation& s) {
                extent_of(order, "ci"),
                extent_of(order, "oh"),
                extent_of(order, "ow"),
-               find_loop(order, std::string(batch_loop)).has_value()};
+               extent_of(order, std::string(batch_loop))};
 }
 
 long tiles_of(const Shape& shape, long m) {
@@ -191,8 +191,7 @@ class Writing {
     long block = choices_.choose("tiles", own.tiles, within(block_sizes, 2, tiles));
     long positions = choices_.choose("positions", own.positions, within(tile_sizes, 2, block));
     by_planes_ = choices_.choose("planes", 0, {0, 1}) == 1;
-    bool alone = block >= tiles && shape_.groups < 4;
-    by_columns_ = choices_.choose("columns", alone ? 1 : 0, {0, 1}) == 1;
+    by_columns_ = choices_.choose("columns", shares_columns(block, tiles) ? 1 : 0, {0, 1}) == 1;
     std::tie(tile_blocks_, tile_) = writer_.split("t", block);
     for (const std::string& statement : product_) {
       std::tie(tiles_outer_, tiles_inner_) = split(statement, tile_, positions);
@@ -215,7 +214,7 @@ class Writing {
   };
 
   /// Chooses them so that little is left over: blocks that stay in the second cache, all channels
-  /// of a group transformed, and are made of whole register tiles.
+  /// of a group transformed, are made of whole register tiles and give all workers as much.
   Block choose_block(long tiles) const {
     long n = (m_ + 2) * (m_ + 2), vectors = (filters_ + lanes_ - 1) / lanes_;
     long most = std::clamp(s_.target.l2_bytes * 5 / 8 / (4 * n * shape_.channels), 4L, 32L);
@@ -224,19 +223,39 @@ class Writing {
     for (long t = 1; t <= s_.target.registers; ++t) {
       if (t > 1 && !fits_registers(s_.target, t, vectors)) break;
       for (long size = t; size < std::min(most, tiles) + t; size += t) {
-        long block = std::min(size, tiles), rest = tiles % block;
-        long passes = tiles / block * ((block + t - 1) / t) + (rest + t - 1) / t;
+        Block block{std::min(size, tiles), t};
         // A pass begins and ends with few products; the rest is code of its own.
-        double time = static_cast<double>(passes) * (static_cast<double>(t * vectors) / 2 + 0.6);
-        if (rest != 0) time *= 1.01;
-        bool larger = time < least * 1.001 && block > best.tiles;
+        double time = passes(block, tiles) * (static_cast<double>(t * vectors) / 2 + 0.6);
+        if (tiles % block.tiles != 0) time *= 1.01;
+        bool larger = time < least * 1.001 && block.tiles > best.tiles;
         if (time < least * 0.999 || larger) {
           least = std::min(time, least);
-          best = {block, t};
+          best = block;
         }
       }
     }
     return best;
+  }
+
+  /// Do workers share the columns of such a block, which has all tiles, by default?
+  bool shares_columns(long block, long tiles) const { return block >= tiles && shape_.groups < 4; }
+
+  /// Returns how many register tiles the busiest worker passes through, of a plane and column.
+  double passes(const Block& block, long tiles) const {
+    auto of = [&](long count) { return (count + block.positions - 1) / block.positions; };
+    long workers = s_.target.workers;
+    auto busiest = [&](long shares) {
+      return static_cast<double>((shares + workers - 1) / workers) / static_cast<double>(shares);
+    };
+    long whole = tiles / block.tiles, rest = of(tiles % block.tiles);
+    auto all = static_cast<double>(whole * of(block.tiles) + rest);
+    long apart = shape_.samples * shape_.groups;  // that share nothing
+    if (shares_columns(block.tiles, tiles)) {
+      return all * busiest(apart * ((shape_.filters + filters_ - 1) / filters_));
+    }
+    if (workers == 1) return all;
+    long blocks = whole + (rest > 0 ? 1 : 0);  // those of the busiest are whole
+    return static_cast<double>(blocks * of(block.tiles)) * busiest(blocks * apart);
   }
 
   /// Returns how many filters make a column of vectors.

@@ -65,6 +65,7 @@ class NativeBench : public TuneBench {
  public:
   NativeBench(const Graph& graph, const Target& target, int threads)
       : graph_(graph), target_(target), threads_(threads) {
+    target_.workers = threads;
     for (const Value& value : graph.values) {
       if (value.data) weights_ += static_cast<long>(value.data->bytes().size());
     }
