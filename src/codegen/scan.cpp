@@ -3,7 +3,13 @@
 // The loops of an order are walked from outside in. For each loop the conditions of the statements
 // inside are looked at: "16*o + i < 100" holds for every i while o < 6, and for some at o = 6. The
 // loop is cut there; in each part, conditions that always hold are dropped, and statements whose
-// conditions never hold are left out. A parallel loop stays one: its parts become ranges.
+// conditions never hold are left out. A parallel loop stays one: its parts become ranges. So that
+// workers share the parallel loops inside, too, these are put around the ranges:
+//
+//   parallel for o:                           parallel for o:
+//     where o < 3:   parallel for c: ...  ->    parallel for c:
+//     where 3 <= o:  parallel for c: ...          where o < 3: ...
+//                                                 where 3 <= o: ...
 #include <algorithm>
 #include <set>
 
@@ -23,6 +29,36 @@ struct Open {
   const Statement* statement;  // rebased
   Guard guard;
 };
+
+bool begins_with_workers(const LoopNode& node) {
+  if (node.kind != LoopNode::Kind::range || node.body.size() != 1) return false;
+  const LoopNode& inner = node.body.front();
+  return inner.kind == LoopNode::Kind::loop && inner.mark == Mark::parallel && inner.from == 0;
+}
+
+/// Puts a parallel loop that is all there is in each range of the loop around it around the ranges.
+void put_ranges_inside(LoopNode& loop) {
+  if (loop.body.empty() || !std::all_of(loop.body.begin(), loop.body.end(), begins_with_workers)) {
+    return;
+  }
+  LoopNode inner = loop.body.front().body.front();
+  inner.body.clear();
+  for (const LoopNode& range : loop.body) inner.to = std::max(inner.to, range.body.front().to);
+  for (LoopNode& range : loop.body) {
+    LoopNode part = std::move(range.body.front());
+    part.kind = LoopNode::Kind::range;
+    range.body.clear();
+    if (part.to < inner.to) {
+      range.body.push_back(std::move(part));
+    } else {
+      range.body = std::move(part.body);
+    }
+    inner.body.push_back(std::move(range));
+  }
+  put_ranges_inside(inner);
+  loop.body.clear();
+  loop.body.push_back(std::move(inner));
+}
 
 /// Beyond so many parts of one loop the code would grow too much: the condition stays.
 constexpr size_t most_parts = 4;
@@ -113,6 +149,7 @@ class Scanner {
     if (!cut_inside) return;
     whole.from = parts.front().lower;
     whole.to = parts.back().upper + 1;
+    put_ranges_inside(whole);
     nodes.push_back(std::move(whole));
   }
 

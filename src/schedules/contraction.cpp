@@ -167,11 +167,16 @@ class Writing {
     long tiles = (extent(last) + tile_.positions - 1) / tile_.positions;
     if (!near_.empty()) {
       chunk_size_ = choose_chunk(chunk_for((rows ? tiles * extent(walked) : tiles) / shares));
-      if (chunk_size_ < extent(near_)) parts = shares;
+      if (chunk_size_ < extent(near_)) {
+        parts =
+            even_parts(s_.target, extent(walked), rows ? 1 : tile_.positions, shares, columns());
+      }
     }
     parts = choices_.choose("parts", parts,
                             within({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}, 1, extent(walked)));
     long size = part_of(extent(walked), parts, rows ? 1 : tile_.positions);
+    bool chunks = chunk_size_ != 0 && chunk_size_ < extent(near_);
+    if (size == 1 && chunks) size = std::min(2L, extent(walked));  // or workers could not share it
     if (size > 1) std::tie(part_, walked) = writer_.split(walked, size);
     position_ = last;
     if (tile_.positions > 1) {
@@ -245,7 +250,7 @@ class Writing {
       if (!loop.empty()) writer_.step("unroll", {loop});
     }
     writer_.step("vectorize", {vector_});
-    writer_.share(shared);
+    writer_.share(shared, s_.target);
   }
 
   /// Asks for the weights some iterations of the innermost loop before they are used.

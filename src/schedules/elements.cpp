@@ -117,7 +117,7 @@ void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, 
   if (squares) writer.step("unroll", {prefix + across + ".i"});
   writer.step("vectorize", {all.back()});
   all.resize(outer.size());
-  writer.share(all);
+  writer.share(all, s.target);
 }
 
 /// The whole as one loop nest, if its statements are alike.

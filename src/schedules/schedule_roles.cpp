@@ -119,9 +119,8 @@ void RecipeWriter::reorder(const std::vector<std::string>& loops) {
   if (args.size() > 1) step("reorder", std::move(args));
 }
 
-void RecipeWriter::share(const std::vector<std::string>& loops) {
-  constexpr long enough = 32;  // for workers to get about as much each
-  long shares = 1;
+void RecipeWriter::share(const std::vector<std::string>& loops, const Target& target) {
+  long enough = 8 * std::max(4L, target.workers), shares = 1;
   for (const std::string& loop : loops) {
     if (loop.empty() || shares >= enough) continue;
     step("parallel", {loop});

@@ -64,8 +64,8 @@ class RecipeWriter {
   void merge(const std::vector<std::string>& loops);
   /// Merges these loops, outermost first, of statements that follow each other.
   void merge_neighbours(const std::vector<std::string>& loops);
-  /// Shares the outermost of these loops among workers: enough of them for many workers.
-  void share(const std::vector<std::string>& loops);
+  /// Shares the outermost of these loops among workers: so many that each gets about as much.
+  void share(const std::vector<std::string>& loops, const Target& target);
   /// Packs the weights that a statement reads, in the order in which it does.
   void pack_weights(size_t statement);
   /// Has some statement a loop of this name?

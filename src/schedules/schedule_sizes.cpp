@@ -128,6 +128,23 @@ long part_of(long extent, long parts, long step) {
   return size >= extent ? extent : evened(extent, size, step);
 }
 
+long even_parts(const Target& target, long extent, long step, long parts, long columns) {
+  // Smaller parts have more overhead than larger ones.
+  constexpr double overhead = 0.002;
+  if (target.workers == 1) return parts;
+  long best = parts;
+  double least = 1e300;
+  for (long n = parts; n <= std::max(parts, 4 * target.workers) && n * step <= extent; ++n) {
+    long size = part_of(extent, n, step), shares = (extent + size - 1) / size * columns;
+    auto most = static_cast<double>((shares + target.workers - 1) / target.workers * size);
+    double time = most * (1 + overhead * static_cast<double>(n));
+    if (time >= least) continue;
+    least = time;
+    best = n;
+  }
+  return best;
+}
+
 long chunk_of(const Target& target, double bytes, long extent, long block, long sums, long visits) {
   auto cache = static_cast<double>(target.l1_bytes);
   auto most = static_cast<long>(cache / 2 / bytes);

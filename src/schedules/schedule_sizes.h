@@ -41,6 +41,10 @@ long parts_that_stay(const Target& target, double data_bytes, double weight_byte
 /// Returns the size of one of so many parts of a loop, as a multiple of "step".
 long part_of(long extent, long parts, long step);
 
+/// Returns in how many parts of a loop, not fewer than "parts", the target's workers share them,
+/// for each of so many columns, most evenly.
+long even_parts(const Target& target, long extent, long step, long parts, long columns);
+
 /// Work is cut into so many shares, at least, if it can: more workers than that are rare.
 constexpr long least_shares = 16;
 

@@ -152,7 +152,7 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   if (!unrolled_position.empty()) writer.step("unroll", {unrolled_position});
   writer.step("vectorize", {vector});
   vectorize_copies(writer, s, main, 4 * lanes);
-  writer.share(shared);
+  writer.share(shared, s.target);
   writer.pack_weights(main);
   return writer.written();
 }

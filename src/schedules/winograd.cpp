@@ -188,10 +188,13 @@ class Writing {
     filters_ = block_of_filters();
     long tiles = tiles_of(shape_, m_);
     Block own = choose_block(tiles);
+    bool planes = planes_are_less_to_read(own, tiles);
+    if (planes) own = choose_positions(tiles);
     long block = choices_.choose("tiles", own.tiles, within(block_sizes, 2, tiles));
     long positions = choices_.choose("positions", own.positions, within(tile_sizes, 2, block));
-    by_planes_ = choices_.choose("planes", 0, {0, 1}) == 1;
-    by_columns_ = choices_.choose("columns", shares_columns(block, tiles) ? 1 : 0, {0, 1}) == 1;
+    by_planes_ = choices_.choose("planes", planes ? 1 : 0, {0, 1}) == 1;
+    bool columns = planes || shares_columns(block, tiles);
+    by_columns_ = choices_.choose("columns", columns ? 1 : 0, {0, 1}) == 1;
     std::tie(tile_blocks_, tile_) = writer_.split("t", block);
     for (const std::string& statement : product_) {
       std::tie(tiles_outer_, tiles_inner_) = split(statement, tile_, positions);
@@ -216,17 +219,14 @@ class Writing {
   /// Chooses them so that little is left over: blocks that stay in the second cache, all channels
   /// of a group transformed, are made of whole register tiles and give all workers as much.
   Block choose_block(long tiles) const {
-    long n = (m_ + 2) * (m_ + 2), vectors = (filters_ + lanes_ - 1) / lanes_;
-    long most = std::clamp(s_.target.l2_bytes * 5 / 8 / (4 * n * shape_.channels), 4L, 32L);
+    long most = std::clamp(s_.target.l2_bytes * 5 / 8 / (4 * planes() * shape_.channels), 4L, 32L);
     Block best{1, 1};
     double least = 1e300;
-    for (long t = 1; t <= s_.target.registers; ++t) {
-      if (t > 1 && !fits_registers(s_.target, t, vectors)) break;
+    for (long t = 1; fits(t); ++t) {
       for (long size = t; size < std::min(most, tiles) + t; size += t) {
         Block block{std::min(size, tiles), t};
-        // A pass begins and ends with few products; the rest is code of its own.
-        double time = passes(block, tiles) * (static_cast<double>(t * vectors) / 2 + 0.6);
-        if (tiles % block.tiles != 0) time *= 1.01;
+        double time = cycles_of(block, tiles);
+        if (tiles % block.tiles != 0) time *= 1.01;  // the rest is code of its own
         bool larger = time < least * 1.001 && block.tiles > best.tiles;
         if (time < least * 0.999 || larger) {
           least = std::min(time, least);
@@ -237,25 +237,94 @@ class Writing {
     return best;
   }
 
+  /// Returns the block of all tiles, with as many in registers as suits it best.
+  Block choose_positions(long tiles) const {
+    Block best{tiles, 1};
+    for (long t = 2; t <= tiles && fits(t); ++t) {
+      Block block{tiles, t};
+      auto time = [&](const Block& b) {
+        return cycles(b, static_cast<double>(tiles_in(b, tiles)));
+      };
+      if (time(block) < time(best)) best = block;
+    }
+    return best;
+  }
+
+  long planes() const { return (m_ + 2) * (m_ + 2); }
+  long vectors() const { return (filters_ + lanes_ - 1) / lanes_; }
+  long columns() const { return (shape_.filters + filters_ - 1) / filters_; }
+  bool fits(long positions) const {
+    bool alone = positions == 1;
+    return positions <= s_.target.registers &&
+           (alone || fits_registers(s_.target, positions, vectors()));
+  }
+
+  /// Returns how many register tiles hold so many tiles.
+  static long tiles_in(const Block& block, long tiles) {
+    return (tiles + block.positions - 1) / block.positions;
+  }
+
+  /// Returns the cycles of so many passes over the channels, of one plane and column. A pass begins
+  /// and ends with few products.
+  double cycles(const Block& block, double passes) const {
+    return passes * (static_cast<double>(block.positions * vectors()) / 2 + 0.6);
+  }
+
   /// Do workers share the columns of such a block, which has all tiles, by default?
   bool shares_columns(long block, long tiles) const { return block >= tiles && shape_.groups < 4; }
 
+  /// Returns the part of the work that the busiest worker has, of so many equal shares.
+  double busiest(long shares) const {
+    long workers = s_.target.workers;
+    return static_cast<double>((shares + workers - 1) / workers) / static_cast<double>(shares);
+  }
+
   /// Returns how many register tiles the busiest worker passes through, of a plane and column.
   double passes(const Block& block, long tiles) const {
-    auto of = [&](long count) { return (count + block.positions - 1) / block.positions; };
-    long workers = s_.target.workers;
-    auto busiest = [&](long shares) {
-      return static_cast<double>((shares + workers - 1) / workers) / static_cast<double>(shares);
-    };
-    long whole = tiles / block.tiles, rest = of(tiles % block.tiles);
-    auto all = static_cast<double>(whole * of(block.tiles) + rest);
+    long whole = tiles / block.tiles, rest = tiles_in(block, tiles % block.tiles);
+    auto all = static_cast<double>(whole * tiles_in(block, block.tiles) + rest);
     long apart = shape_.samples * shape_.groups;  // that share nothing
-    if (shares_columns(block.tiles, tiles)) {
-      return all * busiest(apart * ((shape_.filters + filters_ - 1) / filters_));
-    }
-    if (workers == 1) return all;
+    if (shares_columns(block.tiles, tiles)) return all * busiest(apart * columns());
+    if (s_.target.workers == 1) return all;
     long blocks = whole + (rest > 0 ? 1 : 0);  // those of the busiest are whole
-    return static_cast<double>(blocks * of(block.tiles)) * busiest(blocks * apart);
+    return static_cast<double>(blocks * tiles_in(block, block.tiles)) * busiest(blocks * apart);
+  }
+
+  /// Returns the bytes of a matrix for each plane, of one group and sample.
+  double bytes(long rows, long columns) const {
+    return static_cast<double>(4 * planes() * rows * columns);
+  }
+
+  /// Returns the cycles that it takes to read what other workers wrote, or what is in memory.
+  static double reading(double bytes) { return bytes / 8; }
+
+  /// Returns the cycles of the busiest worker where they share tiles, or columns: its products, and
+  /// what it reads so that the others can work, too.
+  double cycles_of(const Block& block, long tiles) const {
+    long apart = shape_.samples * shape_.groups, blocks = (tiles + block.tiles - 1) / block.tiles;
+    double products = static_cast<double>(planes() * columns() * shape_.channels * apart) *
+                      cycles(block, passes(block, tiles));
+    if (s_.target.workers == 1) return products;
+    double u = bytes(shape_.filters, shape_.channels), v = bytes(tiles, shape_.channels);
+    double read = shares_columns(block.tiles, tiles)
+                      ? u * busiest(columns()) + v
+                      : static_cast<double>(blocks) * busiest(blocks * apart) * u;
+    return products + reading(static_cast<double>(apart) * read);
+  }
+
+  /// Where many workers share few tiles, each reads all of U, or all of V. If they share the planes
+  /// they read each once, but write the products and read them again: is that much quicker?
+  bool planes_are_less_to_read(const Block& own, long tiles) const {
+    if (s_.target.workers == 1) return false;
+    long apart = shape_.samples * shape_.groups;
+    Block whole = choose_positions(tiles);
+    double products = static_cast<double>(planes() * columns() * shape_.channels * apart) *
+                      cycles(whole, static_cast<double>(tiles_in(whole, tiles))) *
+                      busiest(apart * planes() * columns());
+    double read =
+        bytes(shape_.filters, shape_.channels) + 2 * bytes(tiles, shape_.channels + shape_.filters);
+    double all = static_cast<double>(apart) / static_cast<double>(s_.target.workers) * read;
+    return products + reading(all) < 0.6 * cycles_of(own, tiles);
   }
 
   /// Returns how many filters make a column of vectors.
@@ -406,9 +475,9 @@ class Writing {
   void share() {
     std::string n(batch_loop);
     if (!by_columns_) return share({n, tile_blocks_, "g"}, output_);
-    share({n + ".in", "g.in", "ci.o"}, input_);
+    share({n + ".in", "g.in", "ci.o", input_tile()}, input_);
     if (!by_planes_) return share({n, "g", columns_}, output_);
-    share({n, "g", "u", "v"}, product_);
+    share({n, "g", "u", "v", columns_}, product_);
     share({n + ".out", "g.out", columns_, tile_}, output_);
   }
 
@@ -417,7 +486,7 @@ class Writing {
       return loop.empty() || !has(statements.front(), loop);
     });
     for (std::string& loop : loops) loop = in(statements.front(), loop);
-    writer_.share(loops);
+    writer_.share(loops, s_.target);
   }
 };
 

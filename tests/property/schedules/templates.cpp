@@ -162,7 +162,9 @@ void expect_right_code(const std::string& text, Random& random) {
     Reference wanted = interpreted(nest);
     for (Stored stored : {Stored::rows, Stored::blocks, Stored::anyhow}) {
       std::vector<Layout> layouts = layouts_of(nest, stored, random);
-      compilation.add(lowered(nest, wanted, layouts, native_target()));
+      Target native = native_target();
+      native.workers = random.pick(std::vector<long>{1, 2, 5, 16});
+      compilation.add(lowered(nest, wanted, layouts, native));
       if (stored != Stored::blocks) continue;
       for (const Target& target : targets()) {
         if (target.name == native_target().name) continue;
