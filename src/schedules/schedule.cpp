@@ -1,6 +1,8 @@
 // schedule.cpp: the choice of a template. Interface: schedule.h.
 #include "schedules/schedule.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "nest/dependence.h"
 
@@ -34,6 +36,10 @@ std::vector<const Schedule*> in_order() {
   return order;
 }
 
+bool is_worth_it(const Schedule& candidate, const Situation& situation) {
+  return candidate.is_worth_it == nullptr || candidate.is_worth_it(situation);
+}
+
 }  // namespace
 
 Scheduled schedule(const Situation& situation, const std::optional<Choice>& choice,
@@ -46,14 +52,19 @@ Scheduled schedule(const Situation& situation, const std::optional<Choice>& choi
     return *found;
   }
   for (const Schedule* candidate : in_order()) {
+    if (!is_worth_it(*candidate, situation)) continue;
     if (auto found = scheduled_by(*candidate, situation, {}, max_error)) return *found;
   }
   return {"", {}, situation.nest};
 }
 
 std::vector<Fitting> fitting_schedules(const Situation& situation) {
+  std::vector<const Schedule*> order = in_order();
+  std::stable_partition(order.begin(), order.end(), [&](const Schedule* candidate) {
+    return is_worth_it(*candidate, situation);
+  });
   std::vector<Fitting> fitting;
-  for (const Schedule* candidate : in_order()) {
+  for (const Schedule* candidate : order) {
     if (!scheduled_by(*candidate, situation, {}, any_error)) continue;
     fitting.push_back({candidate->name, {}, candidate->scope});
     if (candidate->knobs != nullptr) fitting.back().knobs = candidate->knobs(situation);

@@ -55,6 +55,9 @@ struct Schedule {
   std::vector<Knob> (*knobs)(const Situation& situation);
   /// Returns the recipe; nothing if the template is not for this nest, or a setting not for it.
   std::optional<Written> (*recipe)(const Situation& situation, const Settings& settings);
+  /// Is it quicker than the templates after it, as far as one can tell? Null: it is. What is not
+  /// can still be chosen.
+  bool (*is_worth_it)(const Situation& situation) = nullptr;
 };
 
 namespace schedules {
@@ -98,7 +101,8 @@ struct Fitting {
   Schedule::For scope = Schedule::For::kind;
 };
 
-/// Returns the templates that fit, the one that schedule() takes first.
+/// Returns the templates that fit, the one that schedule() takes first, those that are hardly worth
+/// it last.
 std::vector<Fitting> fitting_schedules(const Situation& situation);
 
 }  // namespace lathe

@@ -14,17 +14,10 @@
 
 #include "schedules/schedule_choices.h"
 #include "schedules/schedule_roles.h"
+#include "schedules/schedule_winograd.h"
 
 namespace lathe::schedules {
 namespace {
-
-/// What is known of the convolution.
-struct Shape {
-  std::string statement;
-  long groups = 1, filters = 1, channels = 1;  // filters and channels of a group
-  long rows = 1, columns = 1;                  // of the output
-  long samples = 1;
-};
 
 long extent_of(const Order& order, const std::string& loop) {
   auto at = find_loop(order, loop);
@@ -32,7 +25,7 @@ long extent_of(const Order& order, const std::string& loop) {
 }
 
 /// Returns the convolution that a nest is: its loops must have the usual names.
-std::optional<Shape> shape_of(const Situation& s) {
+std::optional<WinogradShape> shape_of(const Situation& s) {
   size_t main = main_statement(s.nest);
   const Statement& statement = s.nest.statements()[main];
   const Order& order = s.nest.order[main];
@@ -44,49 +37,30 @@ std::optional<Shape> shape_of(const Situation& s) {
   size_t data = s.nest.tensors()[statement.reads[0].tensor].role == Role::weight ? 1 : 0;
   if (s.nest.tensors()[statement.reads[1 - data].tensor].role != Role::weight) return std::nullopt;
   if (roles.find("ci")->reads[data].step != 1) return std::nullopt;
-  return Shape{statement.name,
-               extent_of(order, "g"),
-               extent_of(order, "co"),
-               extent_of(order, "ci"),
-               extent_of(order, "oh"),
-               extent_of(order, "ow"),
-               extent_of(order, std::string(batch_loop))};
+  WinogradShape shape;
+  shape.groups = extent_of(order, "g");
+  shape.filters = extent_of(order, "co");
+  shape.channels = extent_of(order, "ci");
+  shape.rows = extent_of(order, "oh");
+  shape.columns = extent_of(order, "ow");
+  shape.window_rows = extent_of(order, "kh");
+  shape.window_columns = extent_of(order, "kw");
+  shape.samples = extent_of(order, std::string(batch_loop));
+  return shape;
 }
 
-long tiles_of(const Shape& shape, long m) {
-  return ((shape.rows + m - 1) / m) * ((shape.columns + m - 1) / m);
-}
-
-/// Returns the cycles that the products, and both transforms, take on vectors of so many lanes.
-double cycles(const Shape& shape, long m, double lanes) {
-  auto n = static_cast<double>((m + 2) * (m + 2)), tiles = static_cast<double>(tiles_of(shape, m));
-  auto filters = static_cast<double>(shape.filters), channels = static_cast<double>(shape.channels);
-  // Sums of few terms in two dimensions, and the loads and stores around them.
-  double input = n * static_cast<double>(m + 1) + 2.5 * n;
-  double output = n * static_cast<double>(m) + 2.0 * n;
-  return static_cast<double>(shape.groups) * tiles / (2 * lanes) *
-         (n * filters * channels / 0.85 + channels * input + filters * output);
-}
-
-double direct_cycles(const Shape& shape, double lanes) {
-  return static_cast<double>(shape.groups * shape.rows * shape.columns * 9 * shape.filters *
-                             shape.channels) /
-         (2 * lanes * 0.88);
-}
-
-/// Returns the outputs of a tile's row; 0 if all products, one by one, are quicker.
-long choose_outputs(const Situation& s, const Shape& shape) {
-  auto lanes = static_cast<double>(s.target.lanes(4));
-  long best = 0;
-  double least = direct_cycles(shape, lanes);
-  for (long m : {4L, 2L}) {
-    if (shape.rows <= m || shape.columns <= m) continue;
-    double time = cycles(shape, m, lanes);
-    if (time >= least) continue;
-    least = time;
-    best = m;
+/// Returns the outputs that a tile's row may have, the quickest first.
+std::vector<long> possible_outputs(const Situation& s, const WinogradShape& shape) {
+  std::vector<long> possible;
+  for (long m : {4L, 2L, 6L}) {
+    if (shape.rows > m && shape.columns > m) possible.push_back(m);
   }
-  return best;
+  // Tiles of 6 round more: they are there to be chosen.
+  if (possible.size() > 1 &&
+      winograd_cycles(s.target, shape, 2) < winograd_cycles(s.target, shape, 4)) {
+    std::swap(possible[0], possible[1]);
+  }
+  return possible;
 }
 
 const std::vector<long> block_sizes = {4,  5,  8,  10, 12, 15, 16, 20, 24,
@@ -96,10 +70,10 @@ const std::vector<long> tile_sizes = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12};
 /// Writes the recipe.
 class Writing {
  public:
-  Writing(const Situation& s, Choices& choices, Shape shape, long outputs)
+  Writing(const Situation& s, Choices& choices, const WinogradShape& shape, long outputs)
       : s_(s),
         choices_(choices),
-        shape_(std::move(shape)),
+        shape_(shape),
         m_(outputs),
         lanes_(s.target.lanes(4)),
         writer_(s.nest) {}
@@ -121,7 +95,7 @@ class Writing {
  private:
   const Situation& s_;
   Choices& choices_;
-  Shape shape_;
+  WinogradShape shape_;
   long m_, lanes_;
   RecipeWriter writer_;
   std::string U_, products_;
@@ -151,7 +125,7 @@ class Writing {
 
   void apply_winograd() {
     size_t before = s_.nest.statements().size();
-    writer_.step("winograd", {m_, shape_.statement});
+    writer_.step("winograd", {m_, s_.nest.statements()[main_statement(s_.nest)].name});
     const auto& made = writer_.nest().statements();
     std::vector<size_t> written;  // by the statements that were made, in order
     for (size_t i = before; i < made.size(); ++i) written.push_back(made[i].write.tensor);
@@ -186,14 +160,13 @@ class Writing {
     }
     writer_.step("fuse", {std::string("oh.o"), std::string("ow.o"), std::string("t")});
     filters_ = block_of_filters();
-    long tiles = tiles_of(shape_, m_);
-    Block own = choose_block(tiles);
-    bool planes = planes_are_less_to_read(own, tiles);
-    if (planes) own = choose_positions(tiles);
-    long block = choices_.choose("tiles", own.tiles, within(block_sizes, 2, tiles));
-    long positions = choices_.choose("positions", own.positions, within(tile_sizes, 2, block));
-    by_planes_ = choices_.choose("planes", planes ? 1 : 0, {0, 1}) == 1;
-    bool columns = planes || shares_columns(block, tiles);
+    WinogradTiles tiles(s_.target, shape_, m_, filters_);
+    TilePlan own = tiles.plan();
+    long block = choices_.choose("tiles", own.block.tiles, within(block_sizes, 2, tiles.count()));
+    long positions =
+        choices_.choose("positions", own.block.positions, within(tile_sizes, 2, block));
+    by_planes_ = choices_.choose("planes", own.planes ? 1 : 0, {0, 1}) == 1;
+    bool columns = own.planes || tiles.shares_columns(block);
     by_columns_ = choices_.choose("columns", columns ? 1 : 0, {0, 1}) == 1;
     std::tie(tile_blocks_, tile_) = writer_.split("t", block);
     for (const std::string& statement : product_) {
@@ -209,122 +182,6 @@ class Writing {
     if (extent_of(order_of(statement), loop) <= factor) return {"", loop};
     writer_.step("split", {in(statement, loop), factor});
     return {loop + ".o", loop + ".i"};
-  }
-
-  /// So many tiles whose input is transformed together, and so many that are in registers together.
-  struct Block {
-    long tiles, positions;
-  };
-
-  /// Chooses them so that little is left over: blocks that stay in the second cache, all channels
-  /// of a group transformed, are made of whole register tiles and give all workers as much.
-  Block choose_block(long tiles) const {
-    long most = std::clamp(s_.target.l2_bytes * 5 / 8 / (4 * planes() * shape_.channels), 4L, 32L);
-    Block best{1, 1};
-    double least = 1e300;
-    for (long t = 1; fits(t); ++t) {
-      for (long size = t; size < std::min(most, tiles) + t; size += t) {
-        Block block{std::min(size, tiles), t};
-        double time = cycles_of(block, tiles);
-        if (tiles % block.tiles != 0) time *= 1.01;  // the rest is code of its own
-        bool larger = time < least * 1.001 && block.tiles > best.tiles;
-        if (time < least * 0.999 || larger) {
-          least = std::min(time, least);
-          best = block;
-        }
-      }
-    }
-    return best;
-  }
-
-  /// Returns the block of all tiles, with as many in registers as suits it best.
-  Block choose_positions(long tiles) const {
-    Block best{tiles, 1};
-    for (long t = 2; t <= tiles && fits(t); ++t) {
-      Block block{tiles, t};
-      auto time = [&](const Block& b) {
-        return cycles(b, static_cast<double>(tiles_in(b, tiles)));
-      };
-      if (time(block) < time(best)) best = block;
-    }
-    return best;
-  }
-
-  long planes() const { return (m_ + 2) * (m_ + 2); }
-  long vectors() const { return (filters_ + lanes_ - 1) / lanes_; }
-  long columns() const { return (shape_.filters + filters_ - 1) / filters_; }
-  bool fits(long positions) const {
-    bool alone = positions == 1;
-    return positions <= s_.target.registers &&
-           (alone || fits_registers(s_.target, positions, vectors()));
-  }
-
-  /// Returns how many register tiles hold so many tiles.
-  static long tiles_in(const Block& block, long tiles) {
-    return (tiles + block.positions - 1) / block.positions;
-  }
-
-  /// Returns the cycles of so many passes over the channels, of one plane and column. A pass begins
-  /// and ends with few products.
-  double cycles(const Block& block, double passes) const {
-    return passes * (static_cast<double>(block.positions * vectors()) / 2 + 0.6);
-  }
-
-  /// Do workers share the columns of such a block, which has all tiles, by default?
-  bool shares_columns(long block, long tiles) const { return block >= tiles && shape_.groups < 4; }
-
-  /// Returns the part of the work that the busiest worker has, of so many equal shares.
-  double busiest(long shares) const {
-    long workers = s_.target.workers;
-    return static_cast<double>((shares + workers - 1) / workers) / static_cast<double>(shares);
-  }
-
-  /// Returns how many register tiles the busiest worker passes through, of a plane and column.
-  double passes(const Block& block, long tiles) const {
-    long whole = tiles / block.tiles, rest = tiles_in(block, tiles % block.tiles);
-    auto all = static_cast<double>(whole * tiles_in(block, block.tiles) + rest);
-    long apart = shape_.samples * shape_.groups;  // that share nothing
-    if (shares_columns(block.tiles, tiles)) return all * busiest(apart * columns());
-    if (s_.target.workers == 1) return all;
-    long blocks = whole + (rest > 0 ? 1 : 0);  // those of the busiest are whole
-    return static_cast<double>(blocks * tiles_in(block, block.tiles)) * busiest(blocks * apart);
-  }
-
-  /// Returns the bytes of a matrix for each plane, of one group and sample.
-  double bytes(long rows, long columns) const {
-    return static_cast<double>(4 * planes() * rows * columns);
-  }
-
-  /// Returns the cycles that it takes to read what other workers wrote, or what is in memory.
-  static double reading(double bytes) { return bytes / 8; }
-
-  /// Returns the cycles of the busiest worker where they share tiles, or columns: its products, and
-  /// what it reads so that the others can work, too.
-  double cycles_of(const Block& block, long tiles) const {
-    long apart = shape_.samples * shape_.groups, blocks = (tiles + block.tiles - 1) / block.tiles;
-    double products = static_cast<double>(planes() * columns() * shape_.channels * apart) *
-                      cycles(block, passes(block, tiles));
-    if (s_.target.workers == 1) return products;
-    double u = bytes(shape_.filters, shape_.channels), v = bytes(tiles, shape_.channels);
-    double read = shares_columns(block.tiles, tiles)
-                      ? u * busiest(columns()) + v
-                      : static_cast<double>(blocks) * busiest(blocks * apart) * u;
-    return products + reading(static_cast<double>(apart) * read);
-  }
-
-  /// Where many workers share few tiles, each reads all of U, or all of V. If they share the planes
-  /// they read each once, but write the products and read them again: is that much quicker?
-  bool planes_are_less_to_read(const Block& own, long tiles) const {
-    if (s_.target.workers == 1) return false;
-    long apart = shape_.samples * shape_.groups;
-    Block whole = choose_positions(tiles);
-    double products = static_cast<double>(planes() * columns() * shape_.channels * apart) *
-                      cycles(whole, static_cast<double>(tiles_in(whole, tiles))) *
-                      busiest(apart * planes() * columns());
-    double read =
-        bytes(shape_.filters, shape_.channels) + 2 * bytes(tiles, shape_.channels + shape_.filters);
-    double all = static_cast<double>(apart) / static_cast<double>(s_.target.workers) * read;
-    return products + reading(all) < 0.6 * cycles_of(own, tiles);
   }
 
   /// Returns how many filters make a column of vectors.
@@ -493,13 +350,18 @@ class Writing {
 std::optional<Written> write(const Situation& s, Choices& choices) {
   auto shape = shape_of(s);
   if (!shape) return std::nullopt;
-  std::vector<long> possible;
-  for (long m : {2L, 4L, 6L}) {
-    if (shape->rows > m && shape->columns > m) possible.push_back(m);
-  }
-  long outputs = choices.choose("outputs", choose_outputs(s, *shape), possible);
-  if (outputs == 0) return std::nullopt;
+  std::vector<long> possible = possible_outputs(s, *shape);
+  if (possible.empty()) return std::nullopt;
+  long outputs = choices.choose("outputs", possible.front(), possible);
   return Writing(s, choices, *shape, outputs).run();
+}
+
+bool is_worth_it(const Situation& s) {
+  auto shape = shape_of(s);
+  if (!shape) return false;
+  std::vector<long> possible = possible_outputs(s, *shape);
+  return !possible.empty() &&
+         winograd_cycles(s.target, *shape, possible.front()) < direct_cycles(s.target, *shape);
 }
 
 std::optional<Written> recipe(const Situation& s, const Settings& settings) {
@@ -511,8 +373,9 @@ std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
 }  // namespace
 
 Schedule winograd() {
-  return {"winograd", "fewer products for windows that slide by 1", Schedule::For::fewer, knobs,
-          recipe};
+  return {
+      "winograd", "fewer products for windows that slide by 1", Schedule::For::fewer, knobs, recipe,
+      is_worth_it};
 }
 
 }  // namespace lathe::schedules

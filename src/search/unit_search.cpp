@@ -70,7 +70,7 @@ void UnitSearch::open(TuneBench& bench, const TunedStore& store) {
   for (const Choice& choice : choices_of_similar(store, where_)) seeds_.push_back(choice);
   for (const Fitting& fitting : *space_) {
     // What fits any nest is seldom better than what is for this kind.
-    if (fitting.scope == Schedule::For::kind) seeds_.push_back({fitting.schedule, {}});
+    if (fitting.scope != Schedule::For::any) seeds_.push_back({fitting.schedule, {}});
   }
 }
 

@@ -1,0 +1,154 @@
+// schedule_winograd.cpp: blocks of tiles by what the target has. Interface: schedule_winograd.h.
+#include "schedules/schedule_winograd.h"
+
+#include <algorithm>
+
+#include "schedules/schedule_roles.h"
+
+namespace lathe::schedules {
+namespace {
+
+long tiles_of(const WinogradShape& shape, long outputs) {
+  return ((shape.rows + outputs - 1) / outputs) * ((shape.columns + outputs - 1) / outputs);
+}
+
+/// Returns how many register tiles hold so many tiles.
+long register_tiles(const TileBlock& block, long tiles) {
+  return (tiles + block.positions - 1) / block.positions;
+}
+
+/// Returns the cycles that it takes to read what other workers wrote, or what is in memory.
+double reading(double bytes) { return bytes / 8; }
+
+}  // namespace
+
+long planes_of(const WinogradShape& shape, long outputs) {
+  return (outputs + shape.window_rows - 1) * (outputs + shape.window_columns - 1);
+}
+
+double winograd_cycles(const Target& target, const WinogradShape& shape, long outputs) {
+  auto n = static_cast<double>(planes_of(shape, outputs)), m = static_cast<double>(outputs);
+  auto tiles = static_cast<double>(tiles_of(shape, outputs));
+  auto filters = static_cast<double>(shape.filters), channels = static_cast<double>(shape.channels);
+  // Sums of few terms in two dimensions, and the loads and stores around them.
+  double input = n * (m + 1) + 2.5 * n, output = n * m + 2.0 * n;
+  return static_cast<double>(shape.groups) * tiles / static_cast<double>(2 * target.lanes(4)) *
+         (n * filters * channels / 0.85 + channels * input + filters * output);
+}
+
+double direct_cycles(const Target& target, const WinogradShape& shape) {
+  return static_cast<double>(shape.groups * shape.rows * shape.columns * shape.window_rows *
+                             shape.window_columns * shape.filters * shape.channels) /
+         (static_cast<double>(2 * target.lanes(4)) * 0.88);
+}
+
+WinogradTiles::WinogradTiles(const Target& target, const WinogradShape& shape, long outputs,
+                             long filters)
+    : target_(target),
+      shape_(shape),
+      planes_(planes_of(shape, outputs)),
+      vectors_((filters + target.lanes(4) - 1) / target.lanes(4)),
+      columns_((shape.filters + filters - 1) / filters),
+      tiles_(tiles_of(shape, outputs)),
+      apart_(shape.samples * shape.groups) {}
+
+/// Where many workers share few tiles, each reads all weights, or all of the input. If they share
+/// the planes they read each once, but write the products and read them again.
+TilePlan WinogradTiles::plan() const {
+  TileBlock own = choose_block();
+  bool planes = target_.workers > 1 && cycles_by_planes() < 0.6 * cycles_of(own);
+  if (planes) return {whole(), true, true};
+  return {own, shares_columns(own.tiles), false};
+}
+
+bool WinogradTiles::fits(long positions) const {
+  if (positions > target_.registers) return false;
+  return positions == 1 || fits_registers(target_, positions, vectors_);
+}
+
+/// Chooses a block so that little is left over: it stays in the second cache, all channels of a
+/// group transformed, is made of whole register tiles and gives all workers as much.
+TileBlock WinogradTiles::choose_block() const {
+  long most = std::clamp(target_.l2_bytes * 5 / 8 / (4 * planes_ * shape_.channels), 4L, 32L);
+  TileBlock best{1, 1};
+  double least = 1e300;
+  for (long t = 1; fits(t); ++t) {
+    for (long size = t; size < std::min(most, tiles_) + t; size += t) {
+      TileBlock block{std::min(size, tiles_), t};
+      double time = cycles_of(block);
+      if (tiles_ % block.tiles != 0) time *= 1.01;  // the rest is code of its own
+      bool larger = time < least * 1.001 && block.tiles > best.tiles;
+      if (time < least * 0.999 || larger) {
+        least = std::min(time, least);
+        best = block;
+      }
+    }
+  }
+  return best;
+}
+
+/// Returns the block of all tiles, with as many in registers as suits it best.
+TileBlock WinogradTiles::whole() const {
+  auto time = [&](const TileBlock& block) {
+    return cycles(block, static_cast<double>(register_tiles(block, tiles_)));
+  };
+  TileBlock best{tiles_, 1};
+  for (long t = 2; t <= tiles_ && fits(t); ++t) {
+    TileBlock block{tiles_, t};
+    if (time(block) < time(best)) best = block;
+  }
+  return best;
+}
+
+/// Returns the part of the work that the busiest worker has, of so many equal shares.
+double WinogradTiles::busiest(long shares) const {
+  long workers = target_.workers;
+  return static_cast<double>((shares + workers - 1) / workers) / static_cast<double>(shares);
+}
+
+/// Returns how many register tiles the busiest worker passes through, of a plane and column.
+double WinogradTiles::passes(const TileBlock& block) const {
+  long full = tiles_ / block.tiles, rest = register_tiles(block, tiles_ % block.tiles);
+  auto all = static_cast<double>(full * register_tiles(block, block.tiles) + rest);
+  if (shares_columns(block.tiles)) return all * busiest(apart_ * columns_);
+  if (target_.workers == 1) return all;
+  long blocks = full + (rest > 0 ? 1 : 0);  // those of the busiest are full
+  return static_cast<double>(blocks * register_tiles(block, block.tiles)) *
+         busiest(blocks * apart_);
+}
+
+/// Returns the cycles of so many passes over the channels, for all planes and columns. A pass
+/// begins and ends with few products.
+double WinogradTiles::cycles(const TileBlock& block, double passes) const {
+  double pass = static_cast<double>(block.positions * vectors_) / 2 + 0.6;
+  return static_cast<double>(planes_ * columns_ * shape_.channels * apart_) * passes * pass;
+}
+
+/// Returns the bytes of a matrix for each plane, of all groups and samples.
+double WinogradTiles::bytes(long rows, long columns) const {
+  return static_cast<double>(4 * apart_ * planes_ * rows * columns);
+}
+
+/// Returns the cycles of the busiest worker where they share tiles, or columns: its products, and
+/// what it reads so that the others can work, too.
+double WinogradTiles::cycles_of(const TileBlock& block) const {
+  double products = cycles(block, passes(block));
+  if (target_.workers == 1) return products;
+  long blocks = (tiles_ + block.tiles - 1) / block.tiles;
+  double weights = bytes(shape_.filters, shape_.channels), input = bytes(tiles_, shape_.channels);
+  double read = shares_columns(block.tiles)
+                    ? weights * busiest(columns_) + input
+                    : static_cast<double>(blocks) * busiest(blocks * apart_) * weights;
+  return products + reading(read);
+}
+
+double WinogradTiles::cycles_by_planes() const {
+  TileBlock block = whole();
+  double products = cycles(block, static_cast<double>(register_tiles(block, tiles_))) *
+                    busiest(apart_ * planes_ * columns_);
+  double once = bytes(shape_.filters, shape_.channels);
+  double twice = bytes(tiles_, shape_.channels + shape_.filters);
+  return products + reading((once + 2 * twice) / static_cast<double>(target_.workers));
+}
+
+}  // namespace lathe::schedules

@@ -1,0 +1,66 @@
+// What winograd(m) costs on a target, and how its work is best cut into blocks and shared.
+//
+//   WinogradTiles tiles(target, shape, 4, 16);   // tiles of 4 x 4 outputs, 16 filters in a column
+//   TilePlan plan = tiles.plan();
+#pragma once
+
+#include "codegen/target.h"
+
+namespace lathe::schedules {
+
+/// A convolution whose window slides by 1.
+struct WinogradShape {
+  long groups = 1, filters = 1, channels = 1;  ///< filters and channels of a group
+  long rows = 1, columns = 1;                  ///< of the output
+  long window_rows = 3, window_columns = 3;
+  long samples = 1;
+};
+
+/// Returns the elements of a transformed tile, each of a plane of its own.
+long planes_of(const WinogradShape& shape, long outputs);
+
+/// Returns the cycles of one core: with tiles of so many outputs in a row and in a column, or with
+/// all products one by one.
+double winograd_cycles(const Target& target, const WinogradShape& shape, long outputs);
+double direct_cycles(const Target& target, const WinogradShape& shape);
+
+/// So many tiles whose input is transformed together, and so many that are in registers together.
+struct TileBlock {
+  long tiles, positions;
+};
+
+struct TilePlan {
+  TileBlock block;
+  bool columns;  ///< workers share the columns of filters, not the blocks
+  bool planes;   ///< they share the planes, all columns of one before the next
+};
+
+/// Chooses how tiles are cut into blocks, and what workers share.
+class WinogradTiles {
+ public:
+  /// "filters" are those of a column.
+  WinogradTiles(const Target& target, const WinogradShape& shape, long outputs, long filters);
+
+  long count() const { return tiles_; }
+  TilePlan plan() const;
+  /// Do workers share the columns of such a block, by default?
+  bool shares_columns(long block) const { return block >= tiles_ && shape_.groups < 4; }
+
+ private:
+  const Target& target_;
+  WinogradShape shape_;
+  long planes_, vectors_, columns_, tiles_;
+  long apart_;  // groups and samples: what shares nothing
+
+  bool fits(long positions) const;
+  TileBlock choose_block() const;
+  TileBlock whole() const;
+  double busiest(long shares) const;
+  double passes(const TileBlock& block) const;
+  double cycles(const TileBlock& block, double passes) const;
+  double bytes(long rows, long columns) const;
+  double cycles_of(const TileBlock& block) const;
+  double cycles_by_planes() const;
+};
+
+}  // namespace lathe::schedules
