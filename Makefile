@@ -1,7 +1,8 @@
 # Names the everyday commands; "make help" lists them. CMake does the building.
 # Targets that need tools first call scripts/setup, which installs what the machine lacks.
 # Variables: PREFIX and DESTDIR for install; LATHE_SEED and LATHE_CASES reach the random tests,
-# LATHE_DEPTH the exhaustive ones; SECONDS of "make fuzz"; AGAIN=1 lets "make bench" begin anew.
+# LATHE_DEPTH the exhaustive ones; SECONDS of "make fuzz"; AGAIN=1 lets "make bench" begin anew, and
+# TUNE=60 tunes each network for so many seconds first.
 PREFIX ?= /usr/local
 JOBS := $(shell nproc)
 SHELL := bash
@@ -31,7 +32,7 @@ quick: build/release/build.ninja  ## run the unit, golden and reject tests only
 
 bench: build/release/build.ninja  ## measure everything, peers too; results in build/bench/
 	@cmake --build --preset release --target lathe benches
-	@scripts/bench $(if $(AGAIN),--again)
+	@scripts/bench $(if $(AGAIN),--again) $(if $(TUNE),--tune $(TUNE))
 
 page:  ## write what "make bench" measured into docs/07_speed.md and README.md
 	@bench/peers --page build/bench/networks.json

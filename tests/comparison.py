@@ -119,6 +119,33 @@ class Figures(unittest.TestCase):
         self.assertAlmostEqual(made.mean(1, "lathe", None), 3.0)
 
 
+class Tuned(unittest.TestCase):
+    def tuned(self):
+        return report({
+            (1, "resnet34"): results(lathe=100, lathe_tuned=80, onnxruntime=200, ncnn=50),
+            (1, "resnet34-cifar"): results(lathe=20, lathe_tuned=10, onnxruntime=50, ncnn=40),
+            (1, "resnet34-cifar/g4"): results(lathe=8, lathe_tuned=4, onnxruntime=50, ncnn=12),
+        })
+
+    def test_tuned_is_lathe_and_no_peer(self):
+        made = self.tuned()
+        self.assertEqual(best(made.runs[1]["resnet34-cifar"]), "ncnn")
+        self.assertAlmostEqual(made.mean(1, "lathe_tuned", None), (50 / 80 * 40 / 10) ** 0.5)
+        self.assertAlmostEqual(made.over_original(1, "resnet34-cifar/g4"), 10.0)
+        self.assertNotIn("lathe_tuned", made.versions())
+
+    def test_the_page_has_both(self):
+        text = page.tables(self.tuned())
+        self.assertIn("| ResNet-34 | 100 | 80.0 | 200 | **50.0** | 0.50 | 0.62 |", text)
+        self.assertIn("Networks were tuned first.", page.head(self.tuned()).replace("\n", " "))
+        self.assertIn("Lathe, tuned", chart(self.tuned()))
+
+    def test_the_table_compares_the_tuned_network(self):
+        lines = self.tuned().table(1)
+        self.assertTrue(all(len(line) <= 80 for line in lines))
+        self.assertEqual(lines[2].split()[-2:], ["2.50", "0.62"])
+
+
 class Networks(unittest.TestCase):
     def test_names(self):
         self.assertEqual(networks.parse("resnet34-cifar/g4"), ("resnet34-cifar", 4))

@@ -6,18 +6,19 @@ from html import escape
 
 from .networks import TITLES
 from .report import Report
-from .results import speed
+from .results import OWN, speed
 
 # Okabe and Ito's palette, which colour-blind readers can tell apart.
 COLOURS = {
     "lathe": "#D55E00",
+    "lathe_tuned": "#882200",
     "onnxruntime": "#999999",
     "openvino": "#0072B2",
     "ncnn": "#009E73",
     "torch": "#E69F00",
     "tvm": "#CC79A7",
 }
-NAMES = {"lathe": "Lathe", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ncnn": "ncnn",
+NAMES = {"lathe": "Lathe", "lathe_tuned": "Lathe, tuned", "onnxruntime": "ONNX Runtime", "openvino": "OpenVINO", "ncnn": "ncnn",
          "torch": "PyTorch", "tvm": "TVM (untuned)"}
 WIDTH, LEFT, RIGHT = 860, 185, 60
 BAR, GAP, TOP = 13, 12, 78
@@ -35,7 +36,7 @@ def _step(largest: float) -> float:
 
 def chart(report: Report) -> str:
     """Horizontal bars grouped by network, a panel for each thread count; 1 is ONNX Runtime."""
-    others = [peer for peer in report.measured() if peer != "lathe"]
+    others = [peer for peer in report.measured() if peer not in OWN]
     reference = "onnxruntime" if "onnxruntime" in others else others[0]
     peers = [peer for peer in report.measured() if peer != reference]
     panels: list[tuple[str, list[tuple[str, dict[str, float]]]]] = []

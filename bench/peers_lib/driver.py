@@ -17,7 +17,7 @@ from .chart import chart
 from .networks import NETWORKS, ModelError, last_line
 from .page import write_pages
 from .report import ALONE, Origin, Report
-from .results import Result, Results
+from .results import OWN, Result, Results
 from .task import Task
 from .worker import PEERS
 
@@ -48,6 +48,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--lathe", type=Path, default=ROOT / "build" / "release" / "lathe",
                         metavar="PROGRAM", help="the compiler; build/release/lathe unless told")
     parser.add_argument("--no-lathe", action="store_true", help="compare the peers alone")
+    parser.add_argument("--tune", type=float, default=0.0, metavar="SECONDS",
+                        help="tune each network for so long, and measure that beside the "
+                             "templates' own choice")
     parser.add_argument("--threads", type=_numbers, default=None, metavar="N,...",
                         help="thread counts; 1 and the number of cores, at most 2, unless told")
     parser.add_argument("--peers", type=_list, default=None, metavar="NAME,...",
@@ -82,6 +85,8 @@ def _arguments(arguments: list[str]) -> argparse.Namespace:
     unknown = [name for name in options.peers if name not in choice.OTHERS]
     if unknown:
         parser.error(f"no peer '{unknown[0]}'; there are {', '.join(choice.OTHERS)}")
+    if options.tune and (options.tune < 1 or options.no_lathe):
+        parser.error("--tune needs a second at least, and Lathe")
     if not options.seconds > 0:
         parser.error("--seconds is not above 0")
     if options.resume and not options.json:
@@ -159,20 +164,27 @@ def _linker(source: Path) -> Callable[[Path], None]:
     return lambda file: file.symlink_to(source.resolve())
 
 
-def _compile(lathe: Path, model: Path, library: Path, threads: int) -> str:
+def _call(lathe: Path, *arguments: str | Path) -> str:
+    """Runs Lathe; returns what is wrong, or nothing."""
+    try:
+        done = subprocess.run([lathe, *arguments], capture_output=True, text=True,
+                              errors="replace")
+    except OSError as error:
+        return f"'{lathe}' cannot be run: {error.strerror}; build Lathe, or name it with --lathe"
+    if done.returncode == 0:
+        return ""
+    lines = [x for x in done.stderr.splitlines() if not x.startswith("Try ")]
+    said = last_line("\n".join(lines)) or f"status {done.returncode}"
+    return f"'lathe {arguments[0]}' failed: {said}"
+
+
+def _compile(lathe: Path, model: Path, library: Path, threads: int, *more: str) -> str:
     """Runs 'lathe compile'; returns what is wrong, or nothing."""
     if (library / "libmodel.so").exists():
         return ""
-    try:
-        done = subprocess.run([lathe, "compile", model, "-o", f"{library}/",
-                               "--threads", str(threads)],
-                              capture_output=True, text=True, errors="replace")
-    except OSError as error:
-        return f"'{lathe}' cannot be run: {error.strerror}; build Lathe, or name it with --lathe"
-    if done.returncode != 0:
-        lines = [x for x in done.stderr.splitlines() if not x.startswith("Try ")]
-        said = last_line("\n".join(lines)) or f"status {done.returncode}"
-        return f"'lathe compile' failed: {said}"
+    wrong = _call(lathe, "compile", model, "-o", f"{library}/", "--threads", str(threads), *more)
+    if wrong:
+        return wrong
     missing = [f for f in ("libmodel.so", "manifest.json") if not (library / f).exists()]
     return f"'lathe compile' wrote no {' and no '.join(missing)}" if missing else ""
 
@@ -243,13 +255,27 @@ class Comparison:
         for peer in self._peers:
             task = Task(str(model), inputs, threads, cpus, str(place / peer))
             tasks[peer] = task
-            if peer == "lathe":
-                self._progress.say(what, "lathe compiles")
-                task.library = str(place / f"library{threads}")
-                reason = _compile(self._options.lathe, model, Path(task.library), threads)
-                tasks[peer] = reason or task
+            if peer in OWN:
+                task.library = str(place / f"{peer}{threads}")
+                tasks[peer] = self._made(peer, what, task) or task
         return measure(tasks, place, self._options.seconds,
                        lambda step: self._progress.say(what, step))
+
+
+    def _made(self, peer: str, what: str, task: Task) -> str:
+        """Compiles a library, of the tuned network if that is wanted; returns what is wrong."""
+        lathe, tune = self._options.lathe, self._options.tune
+        model, threads = Path(task.model), task.threads
+        if peer == "lathe_tuned":
+            self._progress.say(what, f"lathe tunes, for {tune:g} s")
+            wrong = _call(lathe, "tune", model, "--budget", f"{tune:g}s", "--threads",
+                          str(threads))
+            if wrong:
+                return wrong
+        self._progress.say(what, "lathe compiles")
+        # Without --tune Lathe is what its users have: tuned if they did so.
+        more = ["--no-tuned"] if tune and peer == "lathe" else []
+        return _compile(lathe, model, Path(task.library), threads, *more)
 
 
 def _title(model: str, threads: int) -> str:
@@ -337,7 +363,8 @@ def main(arguments: list[str]) -> int:
     except resume.NotResumable as error:
         _say(f"{error}; name another file, or measure anew: without --resume, make bench AGAIN=1")
         return 2
-    peers = there if options.no_lathe else ["lathe", *there]
+    ours = [] if options.no_lathe else OWN if options.tune else OWN[:1]
+    peers = [*ours, *there]
     comparison = Comparison(options, report, peers, missing)
     status = _measure_all(options, comparison, not there)
     if report.runs:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from .networks import last_line
-from .results import Result, Results
+from .results import OWN, Result, Results
 from .task import Task
 
 TOLERANCE = 1e-3  # of the largest value of the reference
@@ -193,7 +193,7 @@ def _check(workers: dict[str, Worker], results: Results) -> None:
         found = _attempt(results[peer], worker.outputs)
         if found is not None:
             outputs[peer] = found
-    order = ["onnxruntime"] + [p for p in outputs if p != "lathe"] + ["lathe"]
+    order = ["onnxruntime"] + [p for p in outputs if p not in OWN] + list(OWN)
     reference = next((p for p in order if p in outputs), None)
     for peer, found in outputs.items():
         apart = difference(found, outputs[reference or peer])

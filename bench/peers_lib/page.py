@@ -17,7 +17,7 @@ from . import resume
 from .chart import NAMES, chart
 from .networks import TITLES, original
 from .report import Report
-from .results import BUSY, Result, Results, best, speed
+from .results import BUSY, OWN, Result, Results, best, own, speed
 from .worker import PEERS
 
 WIDTH = 100
@@ -33,7 +33,7 @@ def write_pages(root: Path, file: Path) -> int:
     """Writes picture and figures of a file of measurements; returns the exit status."""
     try:
         report = resume.load(file, list(PEERS))
-        if len(report.measured()) < 2 or "lathe" not in report.measured():
+        if "lathe" not in report.measured() or not set(report.measured()) - set(OWN):
             raise PageError(f"{file}: no comparison of Lathe with a peer")
         texts = {name: rewrite((root / name).read_text(), report) for name in DOCUMENTS}
     except OSError as error:
@@ -105,16 +105,18 @@ def tables(report: Report) -> str:
 
 
 def _table(report: Report, threads: int) -> str:
-    peers = [peer for peer in report.measured() if peer != "lathe"]
-    rows = [["network", "Lathe", *(NAMES[peer] for peer in peers), "speed"]]
+    ours = [peer for peer in report.measured() if peer in OWN]
+    peers = [peer for peer in report.measured() if peer not in OWN]
+    speeds = ["speed", "speed, tuned"][:len(ours)]
+    rows = [["network", *(NAMES[peer] for peer in [*ours, *peers]), *speeds]]
     for model, results in report.runs[threads].items():
         times = [milliseconds(results.get(peer)) for peer in peers]
         fastest = best(results)
         times = [f"**{t}**" if peer == fastest else t for peer, t in zip(peers, times)]
-        rows.append([title(model), milliseconds(results.get("lathe")), *times,
-                     _ratio(speed(results, "lathe", fastest))])
-    mean = report.mean(threads, "lathe", None)
-    rows.append(["geometric mean", "", *[""] * len(peers), f"**{_ratio(mean)}**"])
+        rows.append([title(model), *(milliseconds(results.get(peer)) for peer in ours), *times,
+                     *(_ratio(speed(results, peer, fastest)) for peer in ours)])
+    means = [f"**{_ratio(report.mean(threads, peer, None))}**" for peer in ours]
+    rows.append(["geometric mean", *[""] * len(ours + peers), *means])
     return _rows(rows)
 
 
@@ -125,13 +127,15 @@ def head(report: Report) -> str:
     rows = [["network", "Lathe", "best peer", "speed"]]
     for model in dict.fromkeys(m for models in report.runs.values() for m in models):
         each = [models[model] for models in report.runs.values() if model in models]
-        rows.append([title(model), " / ".join(milliseconds(r.get("lathe")) for r in each),
+        rows.append([title(model), " / ".join(milliseconds(r.get(own(r))) for r in each),
                      _best_cells(each),
-                     " / ".join(_ratio(speed(r, "lathe", best(r))) for r in each)])
-    means = [_ratio(report.mean(threads, "lathe", None)) for threads in report.runs]
+                     " / ".join(_ratio(speed(r, own(r), best(r))) for r in each)])
+    ours = [peer for peer in report.measured() if peer in OWN][-1]
+    means = [_ratio(report.mean(threads, ours, None)) for threads in report.runs]
     rows.append(["geometric mean", "", "", " / ".join(means)])
     said = (f"Median milliseconds with {counts} thread{plural} ({_when(report)}). \"Speed\" is "
             "Lathe's relative to the best peer: above 1, Lathe is faster."
+            + (" Networks were tuned first." if ours == "lathe_tuned" else "")
             + _means_note(report) + _unquiet(report))
     return f"{_fill(said)}\n\n{_rows(rows)}"
 
@@ -195,7 +199,7 @@ def groups(report: Report) -> str:
     """How networks in groups compare with the same network and with the original."""
     rows = [["network", "threads", "best peer on it", "best peer on the original"]]
     for threads, models in report.runs.items():
-        rows += [[title(model), str(threads), _ratio(speed(results, "lathe", best(results))),
+        rows += [[title(model), str(threads), _ratio(speed(results, own(results), best(results))),
                   _ratio(report.over_original(threads, model))]
                  for model, results in models.items() if original(model) in models]
     return _rows(rows) if len(rows) > 1 else "None was measured."

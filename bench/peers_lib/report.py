@@ -5,10 +5,11 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from .networks import in_order, original
-from .results import (BUSY, NOISY, Result, Results, best, mean_speed, speed, speed_over_original)
+from .results import (BUSY, NOISY, OWN, Result, Results, best, mean_speed, own, speed,
+                      speed_over_original)
 
 WIDTH = 80
-TITLES = {"onnxruntime": "onnxrt"}
+TITLES = {"onnxruntime": "onnxrt", "lathe_tuned": "tuned"}
 ALONE = "No peer is installed (scripts/setup-bench installs them): this is Lathe alone."
 
 
@@ -40,7 +41,7 @@ class Report:
 
     def versions(self) -> dict[str, str]:
         """The version of each peer that could be loaded."""
-        found = {r.peer: r.version for r in self._all() if r.version and r.peer != "lathe"}
+        found = {r.peer: r.version for r in self._all() if r.version and r.peer not in OWN}
         return {peer: found[peer] for peer in self.peers if peer in found}
 
     def _all(self) -> list[Result]:
@@ -81,6 +82,7 @@ class Report:
                     **asdict(self.origins[threads, model]),
                     "lathe_vs_onnxruntime": speed(results, "lathe", "onnxruntime"),
                     "lathe_vs_best": speed(results, "lathe", best(results)),
+                    "lathe_tuned_vs_best": speed(results, "lathe_tuned", best(results)),
                     "lathe_vs_best_on_original": self.over_original(threads, model),
                     "best_peer": best(results),
                     "peers": {peer: result.summary() for peer, result in results.items()},
@@ -92,6 +94,7 @@ class Report:
                 str(threads): {
                     "lathe_vs_onnxruntime": self.mean(threads, "lathe", "onnxruntime"),
                     "lathe_vs_best": self.mean(threads, "lathe", None),
+                    "lathe_tuned_vs_best": self.mean(threads, "lathe_tuned", None),
                     "vs_onnxruntime": {
                         peer: self.mean(threads, peer, "onnxruntime") for peer in self.measured()
                     },
@@ -149,8 +152,8 @@ class Report:
             cells = "".join(_cell(results.get(peer), peer == fastest).rjust(widths[peer])
                             for peer in columns)
             if ratios:
-                cells += _ratio(speed(results, "lathe", "onnxruntime"), 8)
-                cells += _ratio(speed(results, "lathe", best(results)), 8)
+                cells += _ratio(speed(results, own(results), "onnxruntime"), 8)
+                cells += _ratio(speed(results, own(results), best(results)), 8)
             if len(model) > name_width:
                 lines.append(model)
                 model = ""
@@ -159,8 +162,9 @@ class Report:
             means = "".join(_ratio(self.mean(threads, peer, "onnxruntime"), widths[peer], "x")
                             for peer in columns)
             if ratios:
-                means += _ratio(self.mean(threads, "lathe", "onnxruntime"), 8)
-                means += _ratio(self.mean(threads, "lathe", None), 8)
+                ours = "lathe_tuned" if "lathe_tuned" in columns else "lathe"
+                means += _ratio(self.mean(threads, ours, "onnxruntime"), 8)
+                means += _ratio(self.mean(threads, ours, None), 8)
             lines.append("-" * min(WIDTH, len(lines[1])))
             lines.append("geometric mean"[:name_width - 1].ljust(name_width) + means)
         return [line.rstrip() for line in lines] + self._notes(threads, columns)
@@ -168,7 +172,7 @@ class Report:
     def _notes(self, threads: int, columns: list[str]) -> list[str]:
         """How to read the table, how sure it is, and what is missing."""
         models = self.runs[threads]
-        if columns == ["lathe"]:
+        if all(peer in OWN for peer in columns):
             return [ALONE]
         lines = _legend(models, columns) if len(columns) > 1 else []
         for model in models:
@@ -217,6 +221,8 @@ def _legend(models: dict[str, Results], columns: list[str]) -> list[str]:
         lines.append("vs ort, vs best: how many times faster Lathe is than ONNX Runtime, and than")
         lines.append("the fastest peer" + (" (*)" if len(columns) > 2 else "") +
                      "; above 1 Lathe is faster.")
+    if "lathe_tuned" in columns:
+        lines.append("Both are of the tuned network; \"lathe\" is the templates' own choice.")
     lines.append("The last line's x: speed relative to ONNX Runtime.")
     if any(r.status in ("failed", "wrong") for m in models.values() for r in m.values()):
         lines.append("A mean leaves out the networks that one of the two did not run.")

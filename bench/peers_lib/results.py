@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+OWN = ("lathe", "lathe_tuned")  # what is compared with the peers: as it is, and after tuning
 BUSY = 0.05  # an idle worker, or another program, that uses more of a CPU than this is reported
 NOISY = 0.05  # a larger spread is marked
 
@@ -65,8 +66,14 @@ def quantile(values: list[float], share: float) -> float:
 
 def best(results: Results) -> str | None:
     """The fastest peer other than Lathe."""
-    timed = [r for r in results.values() if r.peer != "lathe" and r.status == "ok" and r.median]
+    timed = [r for r in results.values() if r.peer not in OWN and r.status == "ok" and r.median]
     return min(timed, key=lambda r: r.median or math.inf).peer if timed else None
+
+
+def own(results: Results) -> str:
+    """Lathe as it is at its best: tuned, if it was."""
+    tuned = results.get("lathe_tuned")
+    return "lathe_tuned" if tuned and tuned.status == "ok" else "lathe"
 
 
 def speed(results: Results, peer: str, reference: str | None) -> float | None:
@@ -75,8 +82,8 @@ def speed(results: Results, peer: str, reference: str | None) -> float | None:
 
 
 def speed_over_original(results: Results, original: Results) -> float | None:
-    """How many times faster Lathe is than the best peer on another network."""
-    return _ratio(original.get(best(original) or ""), results.get("lathe"))
+    """How many times faster Lathe, tuned if it was, is than the best peer on another network."""
+    return _ratio(original.get(best(original) or ""), results.get(own(results)))
 
 
 def _ratio(slow: Result | None, fast: Result | None) -> float | None:

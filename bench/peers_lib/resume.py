@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .report import Origin, Report
-from .results import Result
+from .results import OWN, Result
 
 
 class NotResumable(Exception):
@@ -65,4 +65,4 @@ def is_finished(report: Report, threads: int, model: str, peers: list[str],
         return False
     if any(p not in results or results[p].status == "not installed" for p in peers):
         return False
-    return "lathe" not in peers or results["lathe"].status == "ok"
+    return all(results[peer].status == "ok" for peer in OWN if peer in peers)

@@ -22,6 +22,7 @@ from .task import NotInstalled, Peer, Task
 # The modules of the peers; the driver offers them in this order.
 PEERS = {
     "lathe": "peer_lathe",
+    "lathe_tuned": "peer_lathe",
     "onnxruntime": "peer_onnxruntime",
     "openvino": "peer_openvino",
     "ncnn": "peer_ncnn",
