@@ -81,8 +81,8 @@ class Tuning {
   void measure_units() {
     double begin = bench_.elapsed();
     std::map<std::string, double> times = bench_.node_times({nullptr}).front();
-    // At the end two are measured, or three, and twice.
-    reserve_ = std::min(4 * (bench_.elapsed() - begin), options_.seconds / 2);
+    // At the end two are measured, or three, and twice; by then most is compiled.
+    reserve_ = std::min(3 * (bench_.elapsed() - begin), options_.seconds / 4);
     for (UnitSearch& search : searches_) {
       for (const std::string& node : search.unit().nodes) search.unit().time += times[node];
     }
