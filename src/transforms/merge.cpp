@@ -52,7 +52,7 @@ Applied bring_together(const Nest& given, const Arguments& args) {
   if (args.has(1)) resolve(given, args.name(1));
   Nest nest = args.has(1) ? renamed(given, args.name(1), args.name(0)) : given;
   std::vector<Order> order = nest.order;
-  std::optional<LoopRef> first, misfit;
+  std::optional<LoopRef> first, last, misfit;
   long next = 0, base = 0;
   bool any = false;
   for (const LoopRef& ref : in_sequence(nest, args.name(0))) {
@@ -60,12 +60,12 @@ Applied bring_together(const Nest& given, const Arguments& args) {
     size_t depth = ref.depth;
     if (!first || !fits(nest, *first, ref)) {
       if (first) misfit = ref;
-      first = ref;
+      first = last = ref;
       next = o.at[depth + 1] + 1;
       base = 0;
       continue;
     }
-    if (shared_loops(nest.order[first->statement], nest.order[ref.statement]) <= depth) {
+    if (shared_loops(nest.order[last->statement], nest.order[ref.statement]) <= depth) {
       // A new place begins unless the statement stood in the same one as the last.
       base = next;
       any = true;
@@ -73,6 +73,7 @@ Applied bring_together(const Nest& given, const Arguments& args) {
     o.at[depth] = order[first->statement].at[depth];
     o.at[depth + 1] += base;
     next = std::max(next, o.at[depth + 1] + 1);
+    last = ref;
   }
   if (!any && misfit) {
     fail(

@@ -32,6 +32,19 @@ TEST(Merge, TwoLoopsBecomeOne) {
   EXPECT_EQ(outputs(replay(nest, parse_recipe("merge(i) -> merge(j)"))), outputs(nest));
 }
 
+TEST(Merge, WhatIsTogetherStaysTogether) {
+  Context ctx;
+  std::string text = pair + "statement U[i < 4, j < 3]:\n  Z[i, j] = A[i, j]\n";
+  text.insert(text.find("statement S"), "tensor Z: output f32[4, 3]\n");
+  Nest nest = parse_nest(ctx, text);
+  Nest apart = replay(nest, parse_recipe("rename(S:i, k) -> merge(i) -> merge(j)"));
+  EXPECT_EQ(shared_loops(apart.order[1], apart.order[2]), 2u);
+  Nest merged = replay(apart, parse_recipe("rename(S:k, i) -> merge(i)"));
+  EXPECT_EQ(shared_loops(merged.order[0], merged.order[1]), 1u);
+  EXPECT_EQ(shared_loops(merged.order[1], merged.order[2]), 2u);
+  EXPECT_EQ(outputs(merged), outputs(nest));
+}
+
 TEST(Merge, LoopsOfAnotherNameCountAsTheFirst) {
   Context ctx;
   std::string text = pair;
