@@ -1,13 +1,10 @@
 // padding.cpp: nests without padding. Interface: padding.h.
 #include "compile/padding.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <limits>
 
 #include "compile/boxes.h"
-#include "nest/builder.h"
 #include "poly/relation.h"
 
 namespace lathe {
@@ -126,33 +123,6 @@ Nest with_wider_padding(const Nest& nest, size_t tensor, const std::vector<Pad>&
   }
   auto meaning = std::make_shared<Meaning>(std::move(tensors), nest.statements(), nest.order);
   return {nest.name, std::move(meaning), nest.order};
-}
-
-Nest border_of(isl::ctx ctx, const std::vector<long>& shape, const std::vector<Pad>& border,
-               double padding, Element element) {
-  NestBuilder b(ctx, "border");
-  std::vector<long> whole = shape;
-  for (size_t i = 0; i < shape.size(); ++i) whole[i] += border[i].before + border[i].after;
-  size_t O = b.tensor("O", Role::output, whole, element);
-  // Of each dimension the elements before and after, inside the dimensions before it.
-  for (size_t d = 0; d < shape.size(); ++d) {
-    for (bool after : {false, true}) {
-      long extent = after ? border[d].after : border[d].before;
-      if (extent == 0) continue;
-      StatementBuilder::Extents loops;
-      for (size_t i = 0; i < shape.size(); ++i) {
-        loops.emplace_back(fmt::format("i{}", i), i < d ? shape[i] : i == d ? extent : whole[i]);
-      }
-      auto& s = b.statement(fmt::format("{}{}", after ? "after" : "before", d), loops);
-      std::vector<Index> at;
-      for (size_t i = 0; i < shape.size(); ++i) {
-        long first = i < d ? border[i].before : i == d && after ? border[i].before + shape[i] : 0;
-        at.push_back(s[fmt::format("i{}", i)] + first);
-      }
-      s.assign(O, at, number(padding));
-    }
-  }
-  return b.build();
 }
 
 }  // namespace lathe

@@ -16,8 +16,4 @@ Nest without_padding(const Nest& nest, size_t tensor);
 /// Returns the nest in which "tensor" has as much padding behind its elements as its border has.
 Nest with_wider_padding(const Nest& nest, size_t tensor, const std::vector<Pad>& border);
 
-/// Returns the nest that sets the border of a tensor: so many elements around "shape".
-Nest border_of(isl::ctx ctx, const std::vector<long>& shape, const std::vector<Pad>& border,
-               double padding, Element element);
-
 }  // namespace lathe

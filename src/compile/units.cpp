@@ -9,6 +9,7 @@
 #include "compile/objects.h"
 #include "compile/padding.h"
 #include "compile/sums.h"
+#include "nest/border.h"
 #include "nest/footprint.h"
 
 namespace lathe {

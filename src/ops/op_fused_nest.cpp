@@ -4,11 +4,13 @@
 //   relu  O[c, h, w] = max(I, 0)        O2[co, oh, ow] = max(O, 0)
 //
 // The loops of operators that treat each element alone are named like those of what they read, so
-// that loops of one name run over the same elements.
+// that loops of one name run over the same elements. A result that a later part reads with padding
+// is stored with it: statements of their own set the border.
 #include <algorithm>
 #include <set>
 
 #include "base/error.h"
+#include "nest/border.h"
 #include "ops/op_formula.h"
 #include "ops/op_fused.h"
 
@@ -44,11 +46,15 @@ class Composer {
       : ctx_(ctx), fused_(fused), parts_(parts), operands_(fused.inputs()) {}
 
   Nest compose() {
+    for (const TypedPart& part : parts_) nests_.push_back(nest_of(ctx_, part.call));
+    find_paddings();
     for (size_t i = 0; i < parts_.size(); ++i) add(i);
     put_operands_in_order();
+    // Borders are set first: what computes a result then stands beside what reads it.
     std::vector<Order> order;
-    for (const Statement& s : statements_) {
-      order.push_back(plain_order(s, {static_cast<long>(order.size())}));
+    long next_border = 0, next = std::count(is_border_.begin(), is_border_.end(), true);
+    for (size_t i = 0; i < statements_.size(); ++i) {
+      order.push_back(plain_order(statements_[i], {is_border_[i] ? next_border++ : next++}));
     }
     return make_nest("fused", tensors_, statements_, std::move(order));
   }
@@ -63,12 +69,48 @@ class Composer {
   isl::ctx ctx_;
   const Call& fused_;
   const std::vector<TypedPart>& parts_;
+  std::vector<Nest> nests_;                      // of the parts
+  std::vector<std::optional<Tensor>> paddings_;  // of the results: how a later part reads them
   std::vector<Tensor> tensors_;
   std::vector<Statement> statements_;
+  std::vector<bool> is_border_;                  // of the statements
   std::vector<std::optional<size_t>> operands_;  // their tensors
   std::vector<size_t> results_;
   std::set<std::string> taken_;  // names
   bool is_first_ = true;         // is the first part being added?
+
+  /// Returns what the tensors of a part's nest are that it reads, in order.
+  std::vector<Source> sources_of(size_t part) const {
+    std::vector<Source> sources;
+    for (const Source& source : parts_[part].part.sources) {
+      if (source.kind != Source::Kind::nothing) sources.push_back(source);
+    }
+    return sources;
+  }
+
+  void find_paddings() {
+    paddings_.resize(parts_.size());
+    for (size_t part = 0; part < parts_.size(); ++part) {
+      std::vector<Source> sources = sources_of(part);
+      size_t next = 0;
+      for (const Tensor& tensor : nests_[part].tensors()) {
+        if (tensor.role != Role::input && tensor.role != Role::weight) continue;
+        check(next < sources.size(), "a nest reads the operands of its call");
+        const Source& source = sources[next++];
+        if (source.kind == Source::Kind::result && is_padded(tensor)) {
+          add_padding(source.index, tensor);
+        }
+      }
+      check(next == sources.size(), "a nest reads all operands of its call");
+    }
+  }
+
+  void add_padding(size_t result, const Tensor& tensor) {
+    std::optional<Tensor>& known = paddings_[result];
+    bool same = !known || (known->pad == tensor.pad && known->padding == tensor.padding);
+    if (!same) fused_.refuse("result #{} is read with two different paddings", result);
+    known = tensor;
+  }
 
   /// Returns a name that is not taken yet; the first part keeps its own.
   std::string fresh(const std::string& name) {
@@ -102,37 +144,38 @@ class Composer {
     fused_.refuse("operand %{} is read with two different paddings", operand);
   }
 
-  Place place_of(size_t part, const Tensor& tensor, const Source& source) {
+  Place place_of(const Tensor& tensor, const Source& source) {
     if (source.kind == Source::Kind::operand) return place_of_operand(tensor, source.index);
-    if (is_padded(tensor)) {
-      fused_.refuse("calls[{}]: {} reads #{} with padding, but a result has none", part,
-                    parts_[part].call.name(), source.index);
-    }
     size_t result = results_[source.index];
+    const auto& padding = paddings_[source.index];
+    if (padding && !is_padded(tensor)) return {result, padding->pad};
     check(tensors_[result].shape == tensor.shape, "nests agree on the shape of a value");
     return {result};
   }
 
+  /// Declares the result of a part, with the padding that is read later.
+  Place place_of_result(size_t part, Tensor tensor) {
+    if (part + 1 < parts_.size()) tensor.role = Role::local;
+    const auto& padding = paddings_[part];
+    if (padding) tensor.shape = padding->shape;
+    results_.push_back(declare(std::move(tensor)));
+    return {results_.back(), padding ? padding->pad : std::vector<Pad>()};
+  }
+
   /// Finds or declares the tensors of a part.
-  std::vector<Place> places_of(size_t part, const Nest& nest) {
-    std::vector<Source> sources;
-    for (const Source& source : parts_[part].part.sources) {
-      if (source.kind != Source::Kind::nothing) sources.push_back(source);
-    }
+  std::vector<Place> places_of(size_t part) {
+    std::vector<Source> sources = sources_of(part);
     size_t next = 0;
     std::vector<Place> places;
-    for (Tensor tensor : nest.tensors()) {
+    for (const Tensor& tensor : nests_[part].tensors()) {
       if (tensor.role == Role::input || tensor.role == Role::weight) {
-        check(next < sources.size(), "a nest reads the operands of its call");
-        places.push_back(place_of(part, tensor, sources[next++]));
-        continue;
+        places.push_back(place_of(tensor, sources[next++]));
+      } else if (tensor.role == Role::output) {
+        places.push_back(place_of_result(part, tensor));
+      } else {
+        places.push_back({declare(tensor)});
       }
-      bool is_result = tensor.role == Role::output;
-      if (is_result && part + 1 < parts_.size()) tensor.role = Role::local;
-      places.push_back({declare(tensor)});
-      if (is_result) results_.push_back(places.back().tensor);
     }
-    check(next == sources.size(), "a nest reads all operands of its call");
     return places;
   }
 
@@ -146,18 +189,34 @@ class Composer {
   }
 
   void add(size_t part) {
-    Nest nest = nest_of(ctx_, parts_[part].call);
+    const Nest& nest = nests_[part];
     for (const std::string& loop : loop_names(nest)) taken_.insert(loop);
-    std::vector<Place> places = places_of(part, nest);
+    std::vector<Place> places = places_of(part);
     for (Statement s : nest.statements()) {
       s.name = fresh(s.name);
       s.origin.statement = s.name;
+      if (is_elementwise(parts_[part].call.name())) name_loops(part, s);
       s.write = moved(s.write, places[s.write.tensor], s.domain.space());
       for (Access& read : s.reads) read = moved(read, places[read.tensor], s.domain.space());
-      if (is_elementwise(parts_[part].call.name())) name_loops(part, s);
       statements_.push_back(std::move(s));
     }
     is_first_ = false;
+    is_border_.resize(statements_.size(), false);
+    if (paddings_[part]) add_border(part);
+  }
+
+  /// Sets the elements around a result that a later part reads.
+  void add_border(size_t part) {
+    const Tensor& padding = *paddings_[part];
+    Nest border =
+        border_of(ctx_, parts_[part].result.shape, padding.pad, padding.padding, padding.element);
+    for (Statement s : border.statements()) {
+      s.name = fresh("border");
+      s.origin.statement = s.name;
+      s.write.tensor = results_[part];
+      statements_.push_back(std::move(s));
+    }
+    is_border_.resize(statements_.size(), true);
   }
 
   /// Names the loops of an element-wise statement like those of the result that it reads.
@@ -168,7 +227,7 @@ class Composer {
       if (parts_[source.index].result.shape != parts_[part].result.shape) continue;
       for (size_t k = 0; k < s.write.at.size(); ++k) {
         auto coordinate = as_coordinate(s.write.at.at(static_cast<int>(k)), s);
-        if (coordinate) wanted[*coordinate] = loop_over(results_[source.index], k);
+        if (coordinate) wanted[*coordinate] = loop_over(source.index, k);
       }
       break;
     }
@@ -186,11 +245,13 @@ class Composer {
     s.dims = wanted;
   }
 
-  /// Returns the name of the loop over dimension "k" of a tensor, if a statement suggests one.
-  std::string loop_over(size_t tensor, size_t k) const {
+  /// Returns the name of the loop over dimension "k" of a result, if a statement suggests one.
+  std::string loop_over(size_t result, size_t k) const {
+    long before = paddings_[result] ? paddings_[result]->pad[k].before : 0;
     for (const Statement& s : statements_) {
-      if (s.write.tensor != tensor) continue;
-      std::string name = loop_of(s.write.at.at(static_cast<int>(k)), s);
+      if (s.write.tensor != results_[result]) continue;
+      isl::aff index = s.write.at.at(static_cast<int>(k)).add_constant(-before);
+      std::string name = loop_of(index, s);
       if (!name.empty()) return name;
     }
     return "";

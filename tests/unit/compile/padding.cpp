@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "codegen/loops.h"
+#include "nest/border.h"
 #include "nest/starts.h"
 #include "ops/op.h"
 #include "support/run_op.h"

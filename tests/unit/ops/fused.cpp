@@ -176,15 +176,87 @@ TEST(Fused, RefusesCallsThatDoNotFit) {
   expect_call_error("fused(f32[2x0], calls=[\"relu(%0)\"])", "fused: operand %0 is empty");
 }
 
-TEST(Fused, RefusesPaddingInBetween) {
-  expect_call_error(
-      "fused(f32[1x2x4x4], f32[2x2x3x3], "
-      "calls=[\"relu(%0)\", \"conv(#0, %1, pads=[1, 1, 1, 1])\"])",
-      "fused: calls[1]: conv reads #0 with padding, but a result has none");
+TEST(Fused, AResultThatIsReadWithPaddingIsStoredWithIt) {
+  EXPECT_EQ(nest_text("fused(f32[1x2x3x4], weight f32[2x1x3x3], "
+                      "calls=[\"relu(%0)\", \"conv(#0, %1, groups=2, pads=[1, 0, 1, 0])\"])"),
+            "nest fused\n"
+            "tensor I: input f32[1, 2, 3, 4]\n"
+            "tensor O: local f32[1, 2, 5, 4]\n"
+            "tensor W: weight f32[2, 1, 3, 3]\n"
+            "tensor O2: output f32[1, 2, 3, 2]\n"
+            "statement relu[c < 2, h < 3, w < 4]:\n"
+            "  O[0, c, h + 1, w] = max(I[0, c, h, w], 0)\n"
+            "statement border[i1 < 2, i3 < 4]:\n"
+            "  O[0, i1, 0, i3] = 0\n"
+            "statement border2[i1 < 2, i3 < 4]:\n"
+            "  O[0, i1, 4, i3] = 0\n"
+            "statement conv[g < 2, oh < 3, ow < 2, kh < 3, kw < 3]:\n"
+            "  O2[0, g, oh, ow] += W[g, 0, kh, kw] * O[0, g, oh + kh, ow + kw]\n"
+            "schedule:\n"
+            "  for i1, i3:\n"
+            "    border\n"
+            "  for i1, i3:\n"
+            "    border2\n"
+            "  for c, h, w:\n"
+            "    relu\n"
+            "  for g, oh, ow, kh, kw:\n"
+            "    conv\n");
+}
+
+/// Expects that a 1x1 convolution, a function of each element if there is one, and an operator with
+/// padding compute as one what they compute one after the other.
+void expect_same_in_between(const std::string& shape, const std::string& function,
+                            const std::string& last) {
+  SCOPED_TRACE(shape + " " + function + " " + last);
+  std::string between = function.empty() ? "" : fmt::format("\"{}(#0)\", ", function);
+  std::string of = function.empty() ? "#0" : "#1";
+  CallRun run(
+      fmt::format("fused(f32[{}], weight f32[4x3x1x1], weight f32[4x1x3x3], "
+                  "calls=[\"conv(%0, %1)\", {}\"conv({}, %2, groups=4, {})\"])",
+                  shape, between, of, last));
+  CallRun first(fmt::format("conv(f32[{}], f32[4x3x1x1])", shape), {run.inputs[0], run.inputs[1]});
+  std::string wide = shape;
+  wide[2] = '4';
+  std::vector<lathe::Array> values = first.outputs;
+  if (!function.empty())
+    values = CallRun(fmt::format("{}(f32[{}])", function, wide), values).outputs;
+  CallRun second(fmt::format("conv(f32[{}], f32[4x1x3x3], groups=4, {})", wide, last),
+                 {values[0], run.inputs[2]});
+  expect_elements(run.outputs[0], second.outputs[0].reals(), 1e-5);
+}
+
+TEST(Fused, PaddingInBetweenIsWhatItIsAround) {
+  for (const char* shape : {"1x3x5x6", "2x3x7x5", "1x3x4x4"}) {
+    for (const char* function : {"relu", "tanh", ""}) {
+      for (const char* last : {"pads=[1, 1, 1, 1]", "pads=[1, 1, 1, 1], strides=[2, 2]",
+                               "pads=[0, 2, 1, 0]", "pads=[2, 2, 2, 2], dilations=[2, 2]"}) {
+        expect_same_in_between(shape, function, last);
+      }
+    }
+  }
+}
+
+TEST(Fused, OneResultIsReadWithAndWithoutPadding) {
+  CallRun run(
+      "fused(f32[1x2x4x5], f32[2x2x3x3], "
+      "calls=[\"exp(%0)\", \"conv(#0, %1, pads=[1, 1, 1, 1])\", \"sub(#1, #0)\"])");
+  CallRun exp("exp(f32[1x2x4x5])", {run.inputs[0]});
+  CallRun conv("conv(f32[1x2x4x5], f32[2x2x3x3], pads=[1, 1, 1, 1])",
+               {exp.outputs[0], run.inputs[1]});
+  CallRun sub("sub(f32[1x2x4x5], f32[1x2x4x5])", {conv.outputs[0], exp.outputs[0]});
+  expect_elements(run.outputs[0], sub.outputs[0].reals(), 1e-5);
+}
+
+TEST(Fused, RefusesTwoPaddings) {
   expect_call_error(
       "fused(f32[1x2x4x4], f32[2x2x3x3], "
       "calls=[\"relu(%0)\", \"conv(%0, %1, pads=[1, 1, 1, 1])\", \"add(#0, #1)\"])",
       "fused: operand %0 is read with two different paddings");
+  expect_call_error(
+      "fused(f32[1x2x4x4], f32[2x2x3x3], f32[2x2x5x5], "
+      "calls=[\"relu(%0)\", \"conv(#0, %1, pads=[1, 1, 1, 1])\", "
+      "\"conv(#0, %2, pads=[2, 2, 2, 2])\", \"add(#1, #2)\"])",
+      "fused: result #0 is read with two different paddings");
 }
 
 }  // namespace
