@@ -20,8 +20,26 @@ bool is_summed(const Nest& nest, size_t tensor) {
   });
 }
 
-/// Gives local tensors the layout of the output where they have its shape: what one statement
-/// leaves for the next then lies alike.
+/// Is a local tensor more than a copy: summed up, or computed from another?
+bool is_result(const Nest& nest, size_t tensor) {
+  if (nest.tensors()[tensor].role != Role::local) return false;
+  return std::any_of(nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {
+    bool from_local = std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& read) {
+      return nest.tensors()[read.tensor].role == Role::local;
+    });
+    return s.write.tensor == tensor && (s.update != Update::assign || from_local);
+  });
+}
+
+/// Has the tensor the samples and channels of the output, in blocks, but other positions?
+bool has_blocks_of(const Tensor& tensor, const Tensor& output, const Layout& layout) {
+  size_t rank = output.shape.size();
+  return rank > 2 && tensor.shape.size() == rank && layout.axes[1].block > 1 &&
+         std::equal(output.shape.begin(), output.shape.begin() + 2, tensor.shape.begin());
+}
+
+/// Gives local tensors the layout of the output where they have its shape, and its blocks of
+/// channels where they have these: what one statement leaves for the next then lies alike.
 void choose_local_layouts(const Nest& nest, std::vector<Layout>& layouts) {
   layouts.resize(nest.tensors().size());
   const Layout* output = nullptr;
@@ -35,7 +53,10 @@ void choose_local_layouts(const Nest& nest, std::vector<Layout>& layouts) {
     const Tensor& tensor = nest.tensors()[t];
     if (!layouts[t].axes.empty() || tensor.shape.empty()) continue;
     bool alike = output != nullptr && shape->shape == tensor.shape;
-    layouts[t] = alike                ? *output
+    bool blocked = output != nullptr && has_blocks_of(tensor, *shape, *output);
+    layouts[t] = alike ? *output
+                 : blocked && is_result(nest, t)
+                     ? blocked_layout(tensor.shape, output->axes[1].block)
                  : is_summed(nest, t) ? spread_layout(tensor.shape, size_of(tensor.element))
                                       : row_major_layout(tensor.shape);
   }

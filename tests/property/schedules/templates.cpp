@@ -38,6 +38,24 @@ const std::vector<std::string> layers = {
     "depthwise(n=1, c=32, oh=7, ow=7, k=3, pad=1, stride=2, bias=1)",
     "depthwise(n=1, c=10, oh=13, ow=13, k=5, pad=2)",
     "depthwise(n=2, c=24, oh=6, ow=5, k=3, pad=1, dilation=1)",
+    "fused(f32[1x8x9x10], weight f32[48x8x1x1], weight f32[48], weight f32[48x1x3x3], "
+    "calls=[\"conv(%0, %1, %2)\", \"relu(#0)\", \"conv(#1, %3, groups=48, pads=[1, 1, 1, 1], "
+    "strides=[1, 1])\", \"relu(#2)\"])",
+    "fused(f32[1x16x12x11], weight f32[32x16x1x1], weight f32[32], weight f32[32x1x3x3], "
+    "calls=[\"conv(%0, %1, %2)\", \"relu(#0)\", \"conv(#1, %3, groups=32, pads=[1, 1, 1, 1], "
+    "strides=[2, 2])\", \"relu(#2)\"])",
+    "fused(f32[2x5x7x7], weight f32[32x5x1x1], weight f32[32], weight f32[32x1x3x3], "
+    "calls=[\"conv(%0, %1, %2)\", \"tanh(#0)\", \"conv(#1, %3, groups=32, pads=[1, 1, 1, 1], "
+    "strides=[2, 2])\", \"relu(#2)\"])",
+    "fused(f32[1x24x9x8], weight f32[64x24x1x1], weight f32[64], weight f32[64x1x5x5], "
+    "calls=[\"conv(%0, %1, %2)\", \"relu(#0)\", \"conv(#1, %3, groups=64, pads=[2, 2, 2, 2], "
+    "strides=[2, 2])\", \"relu(#2)\"])",
+    "fused(f32[1x8x6x9], weight f32[40x8x1x1], weight f32[40], weight f32[40x1x3x3], "
+    "calls=[\"conv(%0, %1, %2)\", \"relu(#0)\", \"conv(#1, %3, groups=40, pads=[0, 0, 0, 0], "
+    "strides=[1, 1])\", \"relu(#2)\"])",
+    "fused(f32[1x8x13x8], weight f32[32x8x1x1], weight f32[32], weight f32[32x1x3x3], "
+    "calls=[\"conv(%0, %1, %2)\", \"relu(#0)\", \"conv(#1, %3, groups=32, pads=[0, 1, 1, 0], "
+    "strides=[2, 2])\", \"relu(#2)\"])",
     "fully_connected(co=10, ci=64)",
     "fully_connected(n=3, co=100, ci=33, bias=1)",
     "fully_connected(n=1, co=1000, ci=128, bias=1)",
@@ -197,6 +215,9 @@ TEST(Templates, EveryLayerGetsTheOneForIt) {
       {"fully_connected(n=3, co=100, ci=33, bias=1)", "contraction"},
       {"matmul(i=13, j=17, k=19)", "contraction"},
       {"conv(f32[1x32x16x16], weight f32[32x1x3x3], groups=32, pads=[1, 1, 1, 1])", "window"},
+      {"fused(f32[1x8x14x14], weight f32[32x8x1x1], weight f32[32x1x3x3], calls=[\"conv(%0, %1)\", "
+       "\"relu(#0)\", \"conv(#1, %2, groups=32, pads=[1, 1, 1, 1])\"])",
+       "chain"},
       {"max_pool(f32[1x16x9x9], kernel=[3, 3], strides=[2, 2])", "window"},
       {"avg_pool(f32[1x16x9x9], kernel=[3, 3], strides=[2, 2])", "window"},
       {"relu(n=2, c=16, h=7, w=9)", "elements"},
