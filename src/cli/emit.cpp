@@ -103,7 +103,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--target", options->target,
                  "of code, llvm and asm: native, aarch64, x86-64-v3, ...")
       ->capture_default_str();
-  app.add_option("--threads", options->threads, "workers that a layer is tuned for")
+  app.add_option("--threads", options->threads, "workers that it is for")
       ->check(CLI::Range(1, 256));
   add_tuned_arguments(app, options->tuned);
   return [options] { return run(*options); };

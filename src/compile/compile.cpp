@@ -9,6 +9,7 @@
 #include "compile/padding.h"
 #include "compile/units.h"
 #include "passes/pass.h"
+#include "passes/pass_fused.h"
 
 namespace lathe {
 namespace {
@@ -426,8 +427,10 @@ Graph with_own_outputs(const Graph& graph) {
 
 }  // namespace
 
-Graph prepared(const Graph& graph) {
+Graph prepared(const Graph& graph, long workers) {
   Graph result = with_own_outputs(optimised(graph));
+  // Before storage is chosen: what is inside a node lies nowhere.
+  result = passes::with_fused_windows(result, workers);
   for (const char* pass : {
            "alter_op_layout",
            // After the layout is chosen: parts must lie as the whole does.
@@ -446,7 +449,7 @@ bool is_compilable(const Graph& graph) {
 }
 
 NodeListing list_node(const Graph& graph, const std::string& node, const CompileOptions& options) {
-  Graph ready = prepared(graph);
+  Graph ready = prepared(graph, options.target.workers);
   auto found = find_node(ready, node);
   if (!found) {
     std::string known;
@@ -456,8 +459,8 @@ NodeListing list_node(const Graph& graph, const std::string& node, const Compile
   return Assembly(ready, options).list(*found);
 }
 
-std::vector<NodeUnit> units_of(const Graph& graph) {
-  Graph ready = prepared(graph);
+std::vector<NodeUnit> units_of(const Graph& graph, long workers) {
+  Graph ready = prepared(graph, workers);
   return Assembly(ready, {}).units();
 }
 
@@ -480,7 +483,7 @@ Compiled compile(const Graph& graph, const CompileOptions& options) {
     fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",
          node.name, node.op);
   }
-  Graph ready = prepared(graph);
+  Graph ready = prepared(graph, options.target.workers);
   Compiled compiled = Assembly(ready, options).run();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     compiled.outputs[i].name = graph.values[graph.outputs[i]].name;

@@ -68,8 +68,9 @@ struct Compiled {
   long live_bytes = 0;      ///< the most that is alive at one time
 };
 
-/// Returns the graph that is compiled: after all passes, with the storage of every value chosen.
-Graph prepared(const Graph& graph);
+/// Returns the graph that is compiled for so many workers: after all passes, with the storage of
+/// every value chosen.
+Graph prepared(const Graph& graph, long workers = 1);
 
 /// Can all nodes be compiled? Shapes must be known and every operator must have a nest.
 bool is_compilable(const Graph& graph);

@@ -6,12 +6,19 @@
 #include "compile/executor.h"
 
 #include <algorithm>
+#include <thread>
 
 #include "base/error.h"
 #include "ops/op.h"
 
 namespace lathe {
 namespace {
+
+/// Returns how many workers so many threads are: 0 is one for each processor.
+int workers_for(int threads) {
+  if (threads == 0) threads = static_cast<int>(std::thread::hardware_concurrency());
+  return std::max(1, threads);
+}
 
 /// Consecutive nodes: several that are compiled together, or one that runs by itself.
 struct Segment {
@@ -122,9 +129,9 @@ struct Executor::State {
 
   std::unique_ptr<Runner> runner_of(const Graph& part) const {
     CompileOptions compile_options;
-    compile_options.target.workers = std::max(1, options.threads);
     compile_options.effort = options.effort;
     compile_options.cache = options.cache;
+    compile_options.target.workers = workers_for(options.threads);
     compile_options.choose = options.choose;
     compile_options.max_error = options.max_error;
     return std::make_unique<Runner>(compile(part, compile_options), options.threads);

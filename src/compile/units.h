@@ -57,8 +57,8 @@ struct NodeUnit {
   Unit unit;
 };
 
-/// Returns the units of a graph as compile() would make them, node by node.
-std::vector<NodeUnit> units_of(const Graph& graph);
+/// Returns the units of a graph as compile() would make them for so many workers, node by node.
+std::vector<NodeUnit> units_of(const Graph& graph, long workers = 1);
 
 /// Returns the templates that fit a unit.
 std::vector<Fitting> fitting_schedules(isl::ctx ctx, const Unit& unit, const Target& target);

@@ -91,7 +91,7 @@ class Classes {
       if (is_image(graph.values[from].type)) unite(from, to);
     }
     // Windows with weights of their own for each channel walk a few channels at a time.
-    if (!sums && is_convolution(node)) most_[find(to)] = 16;
+    if (walks_channels(graph, node)) most_[find(to)] = 16;
   }
 
   void unite(ValueId a, ValueId b) {

@@ -8,8 +8,8 @@
 // last member stood: there the operands of all are computed.
 #include <algorithm>
 
-#include "ops/op_fused.h"
 #include "passes/pass.h"
+#include "passes/pass_fused.h"
 
 namespace lathe::passes {
 namespace {
@@ -34,7 +34,7 @@ class Fuser {
       if (!chain || chains_[*chain].size() == 1) {
         result.nodes.push_back(node);
       } else if (chains_[*chain].back() == n) {
-        result.nodes.push_back(fused(chains_[*chain]));
+        result.nodes.push_back(fused_node(graph_, chains_[*chain]));
       }
     }
     result = without_dead(result);
@@ -95,34 +95,6 @@ class Fuser {
   std::pair<bool, size_t> rank_of(size_t chain) const {
     const Chain& nodes = chains_[chain];
     return {!ops::is_elementwise(graph_.nodes[nodes.front()].op), nodes.back()};
-  }
-
-  Node fused(const Chain& chain) const {
-    std::vector<ValueId> operands, results;
-    std::vector<std::string> calls;
-    for (size_t n : chain) {
-      const Node& node = graph_.nodes[n];
-      ops::Part part{find_op(node.op), {}, node.attributes};
-      for (ValueId id : node.inputs) part.sources.push_back(source_of(id, operands, results));
-      calls.push_back(print(part));
-      results.push_back(node.outputs[0]);
-    }
-    return {
-        graph_.nodes[chain.front()].name, "fused", {{"calls", calls}}, operands, {results.back()}};
-  }
-
-  /// Returns how a part refers to a value, which becomes an operand if it is none yet.
-  static ops::Source source_of(ValueId id, std::vector<ValueId>& operands,
-                               const std::vector<ValueId>& results) {
-    using Kind = ops::Source::Kind;
-    if (id == no_value) return {};
-    auto place_in = [&](const std::vector<ValueId>& list) {
-      return static_cast<size_t>(std::find(list.begin(), list.end(), id) - list.begin());
-    };
-    if (size_t i = place_in(results); i < results.size()) return {Kind::result, i};
-    size_t i = place_in(operands);
-    if (i == operands.size()) operands.push_back(id);
-    return {Kind::operand, i};
   }
 };
 

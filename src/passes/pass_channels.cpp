@@ -5,6 +5,7 @@
 
 #include "ops/op.h"
 #include "ops/op_formula.h"
+#include "passes/pass_fused.h"
 
 namespace lathe::passes {
 namespace {
@@ -56,6 +57,15 @@ bool sums_channels(const Graph& graph, const Node& node) {
   // The weights' second dimension is the input channels of a group, or (transposed) the filters.
   const Shape& weights = graph.values[node.inputs.at(1)].type.shape;
   return weights.size() > 1 && (transposed || weights[1] > 1);
+}
+
+bool walks_channels(const Graph& graph, const Node& node) {
+  if (!is_convolution(node)) return false;
+  if (!sums_channels(graph, node)) return true;
+  auto calls = calls_of(graph, node);
+  return std::any_of(calls.begin(), calls.end(), [](const ops::TypedPart& typed) {
+    return typed.part.op->name == "conv" && typed.call.type(1).shape[1] == 1;
+  });
 }
 
 bool takes_any_layout(const Graph& graph, const Node& node) {

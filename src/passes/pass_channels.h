@@ -12,6 +12,10 @@ bool is_convolution(const Node& node);
 /// are worth a copy.
 bool sums_channels(const Graph& graph, const Node& node);
 
+/// Does the node slide windows over each channel alone, with weights: a depthwise convolution,
+/// maybe of what it computes itself?
+bool walks_channels(const Graph& graph, const Node& node);
+
 /// Does the node work as well on any layout of a value with channels? So do
 /// convolutions, pooling, element-wise operators, and concatenations of channels.
 bool takes_any_layout(const Graph& graph, const Node& node);

@@ -31,7 +31,7 @@ class Tuning {
   Tuning(const Graph& graph, const Target& target, TuneBench& bench, TunedStore& store,
          const TuneOptions& options)
       : bench_(bench), store_(store), options_(options), random_(options.seed, "tune") {
-    for (const NodeUnit& node : units_of(graph)) {
+    for (const NodeUnit& node : units_of(graph, options.threads)) {
       if (matches(node.node, options.layers)) add(node, tuned_target(target));
     }
     if (searches_.empty()) fail("no layer of '{}' is called '{}'", graph.name, options.layers);
@@ -205,7 +205,7 @@ TuneReport tune(const Graph& graph, const Target& target, TuneBench& bench, Tune
 std::vector<TunedUnit> tuned_units(const Graph& graph, const Target& target, int threads,
                                    const TunedStore* store, const std::string& layers) {
   std::vector<TunedUnit> result;
-  for (const NodeUnit& node : units_of(graph)) {
+  for (const NodeUnit& node : units_of(graph, threads)) {
     if (!matches(node.node, layers)) continue;
     auto same = std::find_if(result.begin(), result.end(),
                              [&](const TunedUnit& unit) { return unit.key == node.unit.key; });

@@ -1,0 +1,18 @@
+// Nodes that become one.
+#pragma once
+
+#include "ops/op_fused.h"
+
+namespace lathe::passes {
+
+/// Returns the calls that a node is made of: itself, or those of a fused one.
+std::vector<ops::TypedPart> calls_of(const Graph& graph, const Node& node);
+
+/// Returns the node "fused" that computes these nodes in sequence; each but the first reads the
+/// result of the one before, which nobody else does. It has the name of the first.
+Node fused_node(const Graph& graph, const std::vector<size_t>& chain);
+
+/// Returns the graph after fuse_windows, for so many workers.
+Graph with_fused_windows(const Graph& graph, long workers);
+
+}  // namespace lathe::passes
