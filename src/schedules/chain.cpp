@@ -117,7 +117,7 @@ class Writing {
     if (!write_half("window", second, "", {})) return std::nullopt;
     if (!share_channels()) return std::nullopt;
     share_rows();
-    writer_.share({is_batched() ? std::string(batch_loop) : "", channels_});
+    writer_.share({is_batched() ? std::string(batch_loop) : "", channels_}, s_.target);
     for (const Step& step : packs_) writer_.step(step.name, step.args);
     return writer_.written();
   }
