@@ -58,7 +58,10 @@ struct NodeUnit {
 };
 
 /// Returns the units of a graph as compile() would make them, node by node.
-std::vector<NodeUnit> units_of(const Graph& graph);
+std::vector<NodeUnit> units_of(const Graph& graph, const LayoutChooser& layouts = nullptr);
+
+/// Returns the units of a graph whose values have their storage.
+std::vector<NodeUnit> units_of_stored(const Graph& ready);
 
 /// Returns the templates that fit a unit.
 std::vector<Fitting> fitting_schedules(isl::ctx ctx, const Unit& unit, const Target& target);
