@@ -45,6 +45,7 @@ int show_layer(const Options& options, const std::string& network, const std::st
   CompileOptions how;
   how.target = target_named(options.target);
   how.choose = choices_for(options.tuned, how.target, options.threads);
+  how.layouts = layouts_for(options.tuned, how.target, options.threads);
   how.max_error = options.arguments.limits.error;
   NodeListing listing = list_node(graph, layer, how);
   if (options.at == "nest") {
