@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "compile/compile.h"
+#include "compile/executor.h"
 #include "passes/pass_layout.h"
 #include "support/interpreted.h"
 #include "support/run_graph.h"
@@ -129,6 +129,18 @@ TEST(Layouts, KeysAreAboutShapesOnly) {
   EXPECT_EQ(key(text, 1), key(text, 2));
   EXPECT_EQ(key(text, 1), key(renamed, 1));
   EXPECT_NE(key(text, 1), key(other, 1));
+}
+
+TEST(Layouts, WhateverRunsANetworkAsksForTheSameKey) {
+  Graph graph = graph_of(network);
+  std::vector<std::string> keys;
+  auto ask = [&](const std::string& key) -> std::optional<LayoutChoice> {
+    keys.push_back(key);
+    return std::nullopt;
+  };
+  compile(graph, {.layouts = ask});
+  Executor(graph, {.layouts = ask}).run(random_inputs(graph));
+  EXPECT_EQ(keys, std::vector(2, layout_key(simplified(graph))));
 }
 
 TEST(Layouts, AreReadAsTheyArePrinted) {
