@@ -115,9 +115,7 @@ class Building {
     for (const Node& node : ready.nodes) {
       if (node.inputs.empty() || node.inputs.front() == no_value) continue;
       auto copy = units.find(ready.values[node.inputs.front()].name);
-      if (copy == units.end()) continue;
-      Unit unit = copy->second;
-      units.emplace("copy of " + node.name, std::move(unit));
+      if (copy != units.end()) units.emplace("copy of " + node.name, Unit(copy->second));
     }
     return units;
   }
