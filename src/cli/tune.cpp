@@ -80,9 +80,9 @@ class Telling {
     shown_ = true;
   }
 
-  void show_layouts(size_t measured, size_t all) {
+  void show_layouts(long measured) {
     if (!is_terminal_) return;
-    fmt::print(stderr, "\r{:<78.78}", fmt::format("layouts: measured {} of {}", measured, all));
+    fmt::print(stderr, "\r{:<78.78}", fmt::format("layouts: measurement {}", measured));
     shown_ = true;
   }
 
@@ -134,7 +134,7 @@ int run(const Options& options) {
   {
     Telling telling(how);
     how.progress = [&](const TuneState& state) { telling.show(state); };
-    how.layout_progress = [&](size_t n, size_t all) { telling.show_layouts(n, all); };
+    how.layout_progress = [&](long n) { telling.show_layouts(n); };
     report = lathe::tune(graph, target, *bench, store, how);
   }
   print_tuned(graph.name, options.threads, report, options.json ? Print::json : Print::text);

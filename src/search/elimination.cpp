@@ -7,14 +7,6 @@
 namespace lathe {
 namespace {
 
-/// Returns the place of a choice in a table.
-size_t place_in(const CostTable& table, const std::vector<size_t>& sizes,
-                const std::vector<size_t>& choice) {
-  size_t place = 0;
-  for (size_t v : table.variables) place = place * sizes[v] + choice[v];
-  return place;
-}
-
 /// Goes to the next choice of these variables; returns whether there is one.
 bool advance(const std::vector<size_t>& variables, const std::vector<size_t>& sizes,
              std::vector<size_t>& choice) {
@@ -142,6 +134,13 @@ class Elimination {
 
 std::vector<size_t> least_costs(const CostProblem& problem, size_t largest) {
   return Elimination(problem, largest).run();
+}
+
+size_t place_in(const CostTable& table, const std::vector<size_t>& sizes,
+                const std::vector<size_t>& choice) {
+  size_t place = 0;
+  for (size_t v : table.variables) place = place * sizes[v] + choice[v];
+  return place;
 }
 
 double cost_of(const CostProblem& problem, const std::vector<size_t>& choice) {

@@ -27,6 +27,10 @@ struct CostProblem {
 /// elimination would take a table of more than "largest" entries keeps its usual choice.
 std::vector<size_t> least_costs(const CostProblem& problem, size_t largest = 1 << 20);
 
+/// Returns the place of a choice in a table.
+size_t place_in(const CostTable& table, const std::vector<size_t>& sizes,
+                const std::vector<size_t>& choice);
+
 /// Returns what a choice costs.
 double cost_of(const CostProblem& problem, const std::vector<size_t>& choice);
 

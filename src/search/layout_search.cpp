@@ -2,14 +2,19 @@
 #include "search/layout_search.h"
 
 #include <algorithm>
-#include <cmath>
+#include <limits>
 #include <tuple>
 
 namespace lathe {
 namespace {
 
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
 /// What differs from the usual must be better by this: measurements of units alone are not exact.
 constexpr double doubt = 1.02;
+
+/// What is predicted must be as much faster as the network must be in the end.
+constexpr double worth_it = 0.99;
 
 /// The share of the network's time that each change must gain: smaller ones are not worth a word.
 constexpr double least_gain = 0.001;
@@ -27,10 +32,23 @@ class Searching {
         budget_(budget) {}
 
   std::optional<LayoutChoice> run() {
-    measure();
-    CostProblem problem = with_costs();
-    std::vector<size_t> usual(problem.sizes.size(), 0), chosen = least_costs(problem);
-    if (cost_of(problem, chosen) >= 0.995 * cost_of(problem, usual)) return std::nullopt;
+    for (const LayoutEntry* entry : changes_alone()) measure(*entry);
+    // What the best so far still lacks, until it lacks nothing.
+    bool is_open = true;
+    while (is_open && !is_over()) {
+      CostProblem hopeful = with_costs(Unknown::hopeful);
+      std::vector<size_t> chosen = least_costs(hopeful);
+      if (cost_of(hopeful, chosen) > worth_it * cost_of(hopeful, usual())) break;
+      is_open = false;
+      for (const LayoutEntry& entry : space_.entries) {
+        const CostTable& table = hopeful.tables[entry.table];
+        bool is_used = place_in(table, hopeful.sizes, chosen) == entry.place;
+        if (is_used && measure(entry)) is_open = true;
+      }
+    }
+    CostProblem problem = with_costs(Unknown::never);
+    std::vector<size_t> chosen = least_costs(problem);
+    if (cost_of(problem, chosen) > worth_it * cost_of(problem, usual())) return std::nullopt;
     return layouts_for(space_, chosen);
   }
 
@@ -41,6 +59,9 @@ class Searching {
   TuneBench& bench_;
   TunedStore& store_;
   const LayoutBudget& budget_;
+  long measured_ = 0;
+
+  std::vector<size_t> usual() const { return std::vector<size_t>(space_.problem.sizes.size(), 0); }
 
   TunedFor about(const std::string& unit) const {
     return {unit, network_.target, network_.threads};
@@ -53,19 +74,10 @@ class Searching {
 
   // ---- measuring --------------------------------------------------------------------------
 
-  /// Returns the classes of an entry that are not as usual, and the choice of the first.
-  std::vector<std::pair<size_t, size_t>> changes_of(const LayoutEntry& entry) const {
-    std::vector<std::pair<size_t, size_t>> result;
-    for (const auto& [v, at] : entry.changed) {
-      if (at != 0) result.emplace_back(space_.class_of(v), at);
-    }
-    return result;
-  }
-
-  /// Returns the entries in the order in which they are worth a measurement. A class can only
-  /// change once all nodes about it are measured: what one change needs comes first and together,
-  /// that of the class with most time first. Then come two changes side by side, and copies.
-  std::vector<const LayoutEntry*> in_order() const {
+  /// Returns the entries where one class lies otherwise than usual, and nothing is copied. A class
+  /// can only change once all nodes about it are measured: they come together, those of the class
+  /// with most time first.
+  std::vector<const LayoutEntry*> changes_alone() const {
     std::map<size_t, double> weights;  // of classes
     for (size_t t = 0; t < space_.works.size(); ++t) {
       if (space_.works[t].is_copy) continue;
@@ -73,14 +85,13 @@ class Searching {
         weights[space_.class_of(v)] += time_of(t);
       }
     }
-    using Rank = std::tuple<bool, double, size_t, size_t>;
+    using Rank = std::tuple<double, size_t, size_t>;
     std::vector<std::pair<Rank, const LayoutEntry*>> ranked;
     for (const LayoutEntry& entry : space_.entries) {
       auto changes = changes_of(entry);
-      bool alone = changes.size() == 1 && !space_.works[entry.table].is_copy;
-      auto [of, at] = alone ? changes.front() : std::pair<size_t, size_t>();
-      double weight = alone ? weights[of] : time_of(entry.table);
-      ranked.push_back({{!alone, -weight, of, at}, &entry});
+      if (changes.size() != 1 || space_.works[entry.table].is_copy) continue;
+      size_t of = space_.class_of(changes.front().first);
+      ranked.push_back({{-weights[of], of, changes.front().second}, &entry});
     }
     std::stable_sort(ranked.begin(), ranked.end(),
                      [](const auto& a, const auto& b) { return a.first < b.first; });
@@ -89,28 +100,34 @@ class Searching {
     return result;
   }
 
-  bool is_over(size_t measured) const {
+  /// Returns the variables of an entry that are not as usual, and their choices.
+  static std::vector<std::pair<size_t, size_t>> changes_of(const LayoutEntry& entry) {
+    std::vector<std::pair<size_t, size_t>> result;
+    for (const auto& each : entry.changed) {
+      if (each.second != 0) result.push_back(each);
+    }
+    return result;
+  }
+
+  bool is_over() const {
     if (budget_.stop && budget_.stop()) return true;
-    if (budget_.trials > 0 && measured >= static_cast<size_t>(budget_.trials)) return true;
+    if (budget_.trials > 0 && measured_ >= budget_.trials) return true;
     return budget_.until != 0 && bench_.elapsed() >= budget_.until;
   }
 
-  void measure() {
-    std::set<std::pair<std::string, std::string>> pairs;
-    std::vector<std::pair<const Unit*, const Unit*>> wanted;
-    for (const LayoutEntry* entry : in_order()) {
-      const std::string& beside = space_.works[entry->table].unit;
-      bool is_new = pairs.emplace(entry->unit, beside).second;
-      if (!is_new || entry->unit == beside) continue;
-      if (store_.cost(about(entry->unit), beside)) continue;
-      wanted.emplace_back(&space_.units.at(beside), &space_.units.at(entry->unit));
-    }
-    for (size_t i = 0; i < wanted.size() && !is_over(i); ++i) {
-      const auto& [usual, other] = wanted[i];
-      Tried tried = bench_.compare_units(*usual, *other);
-      store_.add_cost(about(other->key), usual->key, {tried.time, tried.own, tried.failure});
-      if (budget_.progress) budget_.progress(i + 1, wanted.size());
-    }
+  std::optional<LayoutCost> known(const LayoutEntry& entry) const {
+    return store_.cost(about(entry.unit), space_.works[entry.table].unit);
+  }
+
+  /// Measures an entry, unless it is known or there is no time left; returns whether it did.
+  bool measure(const LayoutEntry& entry) {
+    const std::string& beside = space_.works[entry.table].unit;
+    if (entry.unit == beside || known(entry) || is_over()) return false;
+    Tried tried = bench_.compare_units(space_.units.at(beside), space_.units.at(entry.unit));
+    store_.add_cost(about(entry.unit), beside, {tried.time, tried.own, tried.failure});
+    ++measured_;
+    if (budget_.progress) budget_.progress(measured_);
+    return true;
   }
 
   // ---- costs ------------------------------------------------------------------------------
@@ -122,22 +139,42 @@ class Searching {
     return found ? found->time / found->own : 1;
   }
 
-  CostProblem with_costs() const {
+  /// Returns what an entry costs, relative to its node's time; infinity if it is not known or
+  /// cannot be.
+  double ratio_of(const LayoutEntry& entry) const {
+    const std::string& beside = space_.works[entry.table].unit;
+    if (entry.unit == beside) return gain(beside);  // the unit does not see the difference
+    auto cost = known(entry);
+    if (!cost || !cost->failure.empty() || cost->own <= 0) return infinite;
+    return cost->time / cost->own * gain(entry.unit) * doubt;
+  }
+
+  /// What is not known costs nothing that is not known of its parts, or is not to be chosen.
+  enum class Unknown { hopeful, never };
+
+  CostProblem with_costs(Unknown unknown) const {
     CostProblem problem = space_.problem;
+    std::map<std::tuple<size_t, size_t, size_t>, double> alone;  // ratios by table and change
     for (size_t t = 0; t < space_.works.size(); ++t) {
-      if (!space_.works[t].is_copy) {
-        problem.tables[t].costs[0] = time_of(t) * gain(space_.works[t].unit);
+      if (space_.works[t].is_copy) continue;
+      problem.tables[t].costs[0] = time_of(t) * gain(space_.works[t].unit);
+    }
+    for (const LayoutEntry& entry : space_.entries) {
+      auto changes = changes_of(entry);
+      double ratio = ratio_of(entry);
+      problem.tables[entry.table].costs[entry.place] = time_of(entry.table) * ratio;
+      if (changes.size() == 1) {
+        alone[{entry.table, changes[0].first, changes[0].second}] = ratio;
       }
     }
     for (const LayoutEntry& entry : space_.entries) {
-      const std::string& beside = space_.works[entry.table].unit;
-      double& cost = problem.tables[entry.table].costs[entry.place];
-      auto measured = store_.cost(about(entry.unit), beside);
-      if (entry.unit == beside) {
-        cost = time_of(entry.table) * gain(beside);  // the unit does not see the difference
-      } else if (measured && measured->failure.empty() && measured->own > 0) {
-        cost = time_of(entry.table) * measured->time / measured->own * gain(entry.unit) * doubt;
+      if (unknown == Unknown::never || known(entry)) continue;
+      double ratio = space_.works[entry.table].is_copy ? 0 : 1;
+      if (ratio > 0) {
+        for (const auto& [v, at] : changes_of(entry)) ratio *= alone[{entry.table, v, at}];
       }
+      double& cost = problem.tables[entry.table].costs[entry.place];
+      cost = std::min(cost, time_of(entry.table) * ratio);
     }
     add_prices(problem);
     return problem;

@@ -1,5 +1,6 @@
-// The layouts of a network, chosen by measuring: each unit in the layouts that it could have, then
-// the least sum over the whole graph.
+// The layouts of a network, chosen by measuring: what each unit takes if one class of values lies
+// otherwise; then, again and again, the least sum over the whole graph, with hope for what is not
+// known, and what that sum still lacks. A sum of which all is known is the least of all.
 #pragma once
 
 #include "search/layout_space.h"
@@ -12,7 +13,7 @@ struct LayoutBudget {
   double until = 0;  ///< of the bench's clock; 0: no limit
   long trials = 0;   ///< 0: no limit
   std::function<bool()> stop = nullptr;
-  std::function<void(size_t, size_t)> progress = nullptr;
+  std::function<void(long)> progress = nullptr;  ///< told how many units were measured
 };
 
 /// Returns the layouts whose times are least together; nothing if the usual ones are as good.

@@ -72,8 +72,7 @@ struct TuneOptions {
   std::string layers = "*";  ///< whose names match
   std::function<bool()> stop = nullptr;
   std::function<void(const TuneState&)> progress = nullptr;
-  /// Told how many units were measured in other layouts, of how many.
-  std::function<void(size_t, size_t)> layout_progress = nullptr;
+  std::function<void(long)> layout_progress = nullptr;  ///< units measured in other layouts
 };
 
 /// A unit and what was found for it.
