@@ -149,6 +149,11 @@ class Searching {
     return cost->time / cost->own * gain(entry.unit) * doubt;
   }
 
+  /// Returns the time of a table's node by a ratio. No time is too short to be impossible.
+  double scaled(size_t table, double ratio) const {
+    return ratio == infinite ? infinite : time_of(table) * ratio;
+  }
+
   /// What is not known costs nothing that is not known of its parts, or is not to be chosen.
   enum class Unknown { hopeful, never };
 
@@ -162,7 +167,7 @@ class Searching {
     for (const LayoutEntry& entry : space_.entries) {
       auto changes = changes_of(entry);
       double ratio = ratio_of(entry);
-      problem.tables[entry.table].costs[entry.place] = time_of(entry.table) * ratio;
+      problem.tables[entry.table].costs[entry.place] = scaled(entry.table, ratio);
       if (changes.size() == 1) {
         alone[{entry.table, changes[0].first, changes[0].second}] = ratio;
       }
@@ -174,7 +179,7 @@ class Searching {
         for (const auto& [v, at] : changes_of(entry)) ratio *= alone[{entry.table, v, at}];
       }
       double& cost = problem.tables[entry.table].costs[entry.place];
-      cost = std::min(cost, time_of(entry.table) * ratio);
+      cost = std::min(cost, scaled(entry.table, ratio));
     }
     add_prices(problem);
     return problem;

@@ -1,6 +1,7 @@
 // The layouts of a network, chosen by measuring: what each unit takes if one class of values lies
 // otherwise; then, again and again, the least sum over the whole graph, with hope for what is not
-// known, and what that sum still lacks. A sum of which all is known is the least of all.
+// known, and what that sum still lacks. Hope is that two changes gain what each does alone, and
+// that copies cost nothing: the sum that is found is the least of what was measured.
 #pragma once
 
 #include "search/layout_space.h"
