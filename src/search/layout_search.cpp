@@ -38,7 +38,7 @@ class Searching {
     while (is_open && !is_over()) {
       CostProblem hopeful = with_costs(Unknown::hopeful);
       std::vector<size_t> chosen = least_costs(hopeful);
-      if (cost_of(hopeful, chosen) > worth_it * cost_of(hopeful, usual())) break;
+      if (cost_of(hopeful, chosen) >= worth_it * cost_of(hopeful, usual())) break;
       is_open = false;
       for (const LayoutEntry& entry : space_.entries) {
         const CostTable& table = hopeful.tables[entry.table];
@@ -48,7 +48,7 @@ class Searching {
     }
     CostProblem problem = with_costs(Unknown::never);
     std::vector<size_t> chosen = least_costs(problem);
-    if (cost_of(problem, chosen) > worth_it * cost_of(problem, usual())) return std::nullopt;
+    if (cost_of(problem, chosen) >= worth_it * cost_of(problem, usual())) return std::nullopt;
     return layouts_for(space_, chosen);
   }
 

@@ -27,6 +27,8 @@ class Building {
   }
 
   LayoutSpace run() {
+    bool nothing = std::all_of(sizes().begin(), sizes().end(), [](size_t n) { return n == 1; });
+    if (nothing) return std::move(space_);  // to choose
     std::map<std::string, Unit> units = units_for({});
     for (size_t n = 0; n < nodes().size(); ++n) {
       auto unit = units.find(nodes()[n].name);

@@ -121,6 +121,28 @@ TEST(TuneLayouts, WhatIsNotMeasuredStays) {
   EXPECT_TRUE(part.bench.layouts_measured.empty()) << "layouts are for whole networks";
 }
 
+TEST(TuneLayouts, NothingIsComparedWhereNothingCanBeChosen) {
+  TemporaryDirectory directory;
+  Graph graph = initialised(
+      parse_graph("graph few\ninput x: f32[1x16x6x6]\nweight w: f32[16x16x3x3] = normal(0.1)\n"
+                  "a = conv(x, w, pads=[1, 1, 1, 1]): f32[1x16x6x6]\n"
+                  "b = conv(a, w, pads=[1, 1, 1, 1]): f32[1x16x6x6]\noutput b\n"),
+      1);
+  struct Counting : FakeBench {
+    int whole = 0;
+    std::vector<double> whole_times(const std::vector<TuneVariant>& variants) override {
+      ++whole;
+      return std::vector<double>(variants.size(), 1);
+    }
+  } bench;
+  bench.unit_time = [](const Unit&) { return 1e-3; };
+  bench.graph = graph;
+  TunedStore store(directory.file("tuned.db"));
+  tune(graph, native_target(), bench, store, {.trials = 1});
+  EXPECT_TRUE(bench.layouts_measured.empty());
+  EXPECT_EQ(bench.whole, 0);
+}
+
 TEST(TuneLayouts, AreDroppedWhereTheNetworkIsNotFaster) {
   TemporaryDirectory directory;
   // Alone it is faster; in the network, where the bench sees the whole graph, nothing is.
