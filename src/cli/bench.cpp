@@ -143,6 +143,7 @@ int run_network(const Options& options) {
   compile_options.effort = options.thorough ? Effort::thorough : Effort::quick;
   compile_options.target.workers = options.threads;
   compile_options.choose = choices_for(options.tuned, compile_options.target, options.threads);
+  compile_options.layouts = layouts_for(options.tuned, compile_options.target, options.threads);
   compile_options.max_error = options.tuned.max_error;
   auto begin = Clock::now();
   Compiled compiled;

@@ -22,6 +22,7 @@ int run(const Options& options) {
   how.effort = options.thorough ? Effort::thorough : Effort::quick;
   how.target.workers = options.threads;
   how.choose = choices_for(options.tuned, how.target, options.threads);
+  how.layouts = layouts_for(options.tuned, how.target, options.threads);
   how.max_error = options.tuned.max_error;
   check_library(options.folder, options.library);
   Graph graph = initialised(load_network(options.network), options.network.seed);

@@ -46,6 +46,7 @@ int show_layer(const Options& options, const std::string& network, const std::st
   how.target = target_named(options.target);
   how.target.workers = options.threads;
   how.choose = choices_for(options.tuned, how.target, options.threads);
+  how.layouts = layouts_for(options.tuned, how.target, options.threads);
   how.max_error = options.arguments.limits.error;
   NodeListing listing = list_node(graph, layer, how);
   if (options.at == "nest") {

@@ -77,6 +77,7 @@ Runnable runnable(const Options& options, const std::map<std::string, Array>& kn
   ExecutorOptions how;
   how.threads = options.threads;
   how.choose = choices_for(options.tuned, native_target(), options.threads);
+  how.layouts = layouts_for(options.tuned, native_target(), options.threads);
   how.max_error = options.tuned.max_error;
   auto executor = std::make_shared<Executor>(graph, how);
   return {faces_of(graph.inputs), faces_of(graph.outputs),

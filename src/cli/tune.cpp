@@ -1,4 +1,5 @@
-// tune.cpp: "lathe tune NETWORK": better schedules from measurement, kept for every other command.
+// tune.cpp: "lathe tune NETWORK": better schedules and layouts from measurement, kept for every
+// other command.
 #include <signal.h>
 #include <unistd.h>
 
@@ -64,7 +65,7 @@ class Telling {
       clear();
       const Found& found = *state.unit.found;
       fmt::print(stderr, "{:6.1f} s  {:<26} {:>9.4f} ms  {:>5.2f}x  {}\n", state.elapsed,
-                 name_of(state.unit, 26), found.time * 1e3, found.own / found.time,
+                 name_of(state.unit.nodes, 26), found.time * 1e3, found.own / found.time,
                  found.choice.schedule);
     }
     if (!is_terminal_) return;
@@ -75,7 +76,13 @@ class Telling {
     double gain = state.unit.found ? state.unit.found->own / state.unit.found->time : 1;
     fmt::print(stderr, "\r{:<78.78}",
                fmt::format("tuning: {}, candidate {}, {} at {:.2f}x", left, state.trials,
-                           name_of(state.unit, 26), gain));
+                           name_of(state.unit.nodes, 26), gain));
+    shown_ = true;
+  }
+
+  void show_layouts(long measured) {
+    if (!is_terminal_) return;
+    fmt::print(stderr, "\r{:<78.78}", fmt::format("layouts: measurement {}", measured));
     shown_ = true;
   }
 
@@ -101,9 +108,8 @@ int show(const Options& options) {
   std::string path = tuned_path();
   std::optional<TunedStore> store;
   if (!path.empty() && access(path.c_str(), F_OK) == 0) store.emplace(path);
-  TuneReport report;
-  report.units = tuned_units(graph, native_target(), options.threads, store ? &*store : nullptr,
-                             options.layers);
+  TuneReport report = tuned_before(graph, native_target(), options.threads,
+                                   store ? &*store : nullptr, options.layers);
   print_tuned(graph.name, options.threads, report, options.json ? Print::json : Print::text);
   return 0;
 }
@@ -128,6 +134,7 @@ int run(const Options& options) {
   {
     Telling telling(how);
     how.progress = [&](const TuneState& state) { telling.show(state); };
+    how.layout_progress = [&](long n) { telling.show_layouts(n); };
     report = lathe::tune(graph, target, *bench, store, how);
   }
   print_tuned(graph.name, options.threads, report, options.json ? Print::json : Print::text);
@@ -152,6 +159,8 @@ std::function<int()> prepare(CLI::App& app) {
 
 }  // namespace
 
-Verb tune() { return {"tune", "find better schedules for a network by measuring", prepare}; }
+Verb tune() {
+  return {"tune", "find better schedules and layouts for a network by measuring", prepare};
+}
 
 }  // namespace lathe::cli

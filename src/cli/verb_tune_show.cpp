@@ -25,6 +25,13 @@ nlohmann::json to_json(const TunedUnit& unit) {
   return json;
 }
 
+nlohmann::json to_json(const ChosenLayout& layout) {
+  return {{"layers", layout.nodes},
+          {"copy", layout.is_copy},
+          {"channels_together", layout.block},
+          {"otherwise", layout.usual}};
+}
+
 void print_json(const std::string& network, int threads, const TuneReport& report) {
   nlohmann::json json{{"network", network},
                       {"threads", threads},
@@ -35,6 +42,8 @@ void print_json(const std::string& network, int threads, const TuneReport& repor
     json["tuned_ms"] = report.tuned * 1e3;
     json["kept"] = report.kept;
   }
+  json["layouts"] = nlohmann::json::array();
+  for (const ChosenLayout& layout : report.layouts) json["layouts"].push_back(to_json(layout));
   json["layers"] = nlohmann::json::array();
   for (const TunedUnit& unit : report.units) json["layers"].push_back(to_json(unit));
   fmt::print("{}\n", json.dump());
@@ -57,9 +66,18 @@ void print_choice(const Choice& choice) {
 
 void print_unit(const TunedUnit& unit) {
   const Found& found = *unit.found;
-  fmt::print("{:<40} {:>9.4f} {:>9.4f} {:>6.2f}x  {}\n", name_of(unit, 40), found.own * 1e3,
+  fmt::print("{:<40} {:>9.4f} {:>9.4f} {:>6.2f}x  {}\n", name_of(unit.nodes, 40), found.own * 1e3,
              found.time * 1e3, found.own / found.time, unit.kept ? "used" : "not used");
   print_choice(found.choice);
+}
+
+/// Prints which values lie otherwise than usual.
+void print_layouts(const std::vector<ChosenLayout>& layouts) {
+  for (const ChosenLayout& layout : layouts) {
+    std::string block = layout.all ? "all" : fmt::format("{}", layout.block);
+    fmt::print("{:<36} {}{} channels side by side, not {}\n", name_of(layout.nodes, 36),
+               layout.is_copy ? "copied: " : "", block, layout.usual);
+  }
 }
 
 void print_text(const std::string& network, int threads, const TuneReport& report) {
@@ -81,6 +99,7 @@ void print_text(const std::string& network, int threads, const TuneReport& repor
                  others == 1 ? "" : "s");
     }
   }
+  print_layouts(report.layouts);
   if (report.trials > 0) {
     fmt::print("tried       {} candidates, {} failed{}\n", report.trials, report.failed,
                report.stopped ? "; stopped before the end" : "");
@@ -94,9 +113,9 @@ void print_text(const std::string& network, int threads, const TuneReport& repor
 
 }  // namespace
 
-std::string name_of(const TunedUnit& unit, size_t width) {
-  std::string more = unit.nodes.size() > 1 ? fmt::format(" (+{})", unit.nodes.size() - 1) : "";
-  std::string name = unit.nodes.front();
+std::string name_of(const std::vector<std::string>& nodes, size_t width) {
+  std::string more = nodes.size() > 1 ? fmt::format(" (+{})", nodes.size() - 1) : "";
+  std::string name = nodes.front();
   size_t room = width - more.size();
   if (name.size() > room) name = name.substr(0, room - 3) + "...";
   return name + more;

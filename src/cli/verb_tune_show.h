@@ -10,7 +10,7 @@ enum class Print { text, json };
 /// Prints a report, at most 80 columns wide.
 void print_tuned(const std::string& network, int threads, const TuneReport& report, Print how);
 
-/// Returns the name of a unit's first node, and how many more there are, in so many columns.
-std::string name_of(const TunedUnit& unit, size_t width);
+/// Returns the name of the first node, and how many more there are, in so many columns.
+std::string name_of(const std::vector<std::string>& nodes, size_t width);
 
 }  // namespace lathe::cli

@@ -22,4 +22,8 @@ Chooser choices_for(const TunedArguments& arguments, const Target& target, int t
   });
 }
 
+LayoutChooser layouts_for(const TunedArguments& arguments, const Target& target, int threads) {
+  return arguments.ignored ? nullptr : tuned_layouts(tuned_path(), target, threads);
+}
+
 }  // namespace lathe

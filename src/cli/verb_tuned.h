@@ -21,4 +21,7 @@ void add_tuned_arguments(CLI::App& app, TunedArguments& arguments);
 /// file that cannot be read is a warning.
 Chooser choices_for(const TunedArguments& arguments, const Target& target, int threads);
 
+/// Returns the layouts that were kept, in the same way.
+LayoutChooser layouts_for(const TunedArguments& arguments, const Target& target, int threads);
+
 }  // namespace lathe

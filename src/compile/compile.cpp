@@ -427,12 +427,14 @@ Graph with_own_outputs(const Graph& graph) {
 
 }  // namespace
 
-Graph prepared(const Graph& graph, long workers) {
-  Graph result = with_own_outputs(optimised(graph));
-  // Before storage is chosen: what is inside a node lies nowhere.
-  result = passes::with_fused_windows(result, workers);
+Graph simplified(const Graph& graph, long workers) {
+  // Pairs go together before storage is chosen: what is inside a node lies nowhere.
+  return passes::with_fused_windows(with_own_outputs(optimised(graph)), workers);
+}
+
+Graph stored(const Layouts& layouts, const LayoutChoice& choice) {
+  Graph result = with_layouts(layouts, choice);
   for (const char* pass : {
-           "alter_op_layout",
            // After the layout is chosen: parts must lie as the whole does.
            "concat_in_place",
            // Last: a part of another value has no border of its own.
@@ -443,13 +445,20 @@ Graph prepared(const Graph& graph, long workers) {
   return result;
 }
 
+Graph prepared(const Graph& graph, long workers, const LayoutChooser& choose) {
+  Graph simple = simplified(graph, workers);
+  Layouts layouts = layouts_of(simple);
+  auto choice = choose ? choose(layout_key(simple)) : std::nullopt;
+  return stored(layouts, choice && fits(layouts, *choice) ? *choice : own_choice(layouts));
+}
+
 bool is_compilable(const Graph& graph) {
   return std::all_of(graph.nodes.begin(), graph.nodes.end(),
                      [&](const Node& node) { return has_nest(call_of(graph, node)); });
 }
 
 NodeListing list_node(const Graph& graph, const std::string& node, const CompileOptions& options) {
-  Graph ready = prepared(graph, options.target.workers);
+  Graph ready = prepared(graph, options.target.workers, options.layouts);
   auto found = find_node(ready, node);
   if (!found) {
     std::string known;
@@ -459,9 +468,10 @@ NodeListing list_node(const Graph& graph, const std::string& node, const Compile
   return Assembly(ready, options).list(*found);
 }
 
-std::vector<NodeUnit> units_of(const Graph& graph, long workers) {
-  Graph ready = prepared(graph, workers);
-  return Assembly(ready, {}).units();
+std::vector<NodeUnit> units_of_stored(const Graph& ready) { return Assembly(ready, {}).units(); }
+
+std::vector<NodeUnit> units_of(const Graph& graph, long workers, const LayoutChooser& layouts) {
+  return units_of_stored(prepared(graph, workers, layouts));
 }
 
 void check_data(const Graph& graph) {
@@ -483,7 +493,7 @@ Compiled compile(const Graph& graph, const CompileOptions& options) {
     fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",
          node.name, node.op);
   }
-  Graph ready = prepared(graph, options.target.workers);
+  Graph ready = prepared(graph, options.target.workers, options.layouts);
   Compiled compiled = Assembly(ready, options).run();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     compiled.outputs[i].name = graph.values[graph.outputs[i]].name;

@@ -12,6 +12,7 @@
 
 #include "backends/llvm.h"
 #include "graph/graph.h"
+#include "passes/pass_layout.h"
 #include "runtime/runtime.h"
 #include "schedules/schedule.h"
 
@@ -21,12 +22,16 @@ namespace lathe {
 /// templates. Asked by several threads.
 using Chooser = std::function<std::optional<Choice>(const std::string& key)>;
 
+/// Says how the values of a graph lie, by its key (pass_layout.h): nothing leaves it to the passes.
+using LayoutChooser = std::function<std::optional<LayoutChoice>(const std::string& key)>;
+
 struct CompileOptions {
   Target target = native_target();
   Effort effort = Effort::quick;
-  bool cache = true;         ///< keep object files, and use those of earlier runs
-  unsigned threads = 0;      ///< that compile; 0: one for each core
-  Chooser choose = nullptr;  ///< null: the templates choose
+  bool cache = true;                ///< keep object files, and use those of earlier runs
+  unsigned threads = 0;             ///< that compile; 0: one for each core
+  Chooser choose = nullptr;         ///< null: the templates choose
+  LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit
   /// The most that algebraic steps may round: a multiple of the outputs' root mean square.
   double max_error = any_error;
   std::function<void(size_t, size_t)> progress = nullptr;  ///< told how many nodes of how many
@@ -68,9 +73,15 @@ struct Compiled {
   long live_bytes = 0;      ///< the most that is alive at one time
 };
 
-/// Returns the graph that is compiled for so many workers: after all passes, with the storage of
-/// every value chosen.
-Graph prepared(const Graph& graph, long workers = 1);
+/// Returns the graph whose layouts are chosen, for so many workers: after the passes that come
+/// before.
+Graph simplified(const Graph& graph, long workers = 1);
+
+/// Returns a simplified graph with the storage of every value, its layouts as in "choice".
+Graph stored(const Layouts& layouts, const LayoutChoice& choice);
+
+/// Returns the graph that is compiled: after all passes, with the storage of every value chosen.
+Graph prepared(const Graph& graph, long workers = 1, const LayoutChooser& layouts = nullptr);
 
 /// Can all nodes be compiled? Shapes must be known and every operator must have a nest.
 bool is_compilable(const Graph& graph);

@@ -10,8 +10,9 @@ struct ExecutorOptions {
   int threads = 1;
   Effort effort = Effort::quick;
   bool cache = true;
-  Chooser choose = nullptr;      ///< how units are scheduled; null: the templates choose
-  double max_error = any_error;  ///< of algebraic steps, as CompileOptions has it
+  Chooser choose = nullptr;         ///< how units are scheduled; null: the templates choose
+  LayoutChooser layouts = nullptr;  ///< how values lie, as CompileOptions has it
+  double max_error = any_error;     ///< of algebraic steps, as CompileOptions has it
 };
 
 /// A graph prepared to run more than once. Parts are compiled when they first run.

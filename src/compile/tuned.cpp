@@ -24,7 +24,12 @@ const char* const set_up =
     " at TEXT, PRIMARY KEY (version, unit, target, threads, code, schedule, settings));"
     "CREATE TABLE IF NOT EXISTS choice (version INTEGER, unit TEXT, target TEXT, threads INTEGER,"
     " standing TEXT, schedule TEXT, settings TEXT, time REAL, own REAL, at TEXT,"
-    " PRIMARY KEY (version, unit, target, threads, standing));";
+    " PRIMARY KEY (version, unit, target, threads, standing));"
+    "CREATE TABLE IF NOT EXISTS cost (version INTEGER, unit TEXT, target TEXT, threads INTEGER,"
+    " beside TEXT, time REAL, own REAL, failure TEXT, at TEXT,"
+    " PRIMARY KEY (version, unit, target, threads, beside));"
+    "CREATE TABLE IF NOT EXISTS layout (version INTEGER, unit TEXT, target TEXT, threads INTEGER,"
+    " choice TEXT, at TEXT, PRIMARY KEY (version, unit, target, threads));";
 
 const char* const here = " WHERE version = ? AND unit = ? AND target = ? AND threads = ?";
 
@@ -143,10 +148,41 @@ void TunedStore::keep(const std::vector<TunedFor>& found, const std::vector<Tune
   database_.run("COMMIT");
 }
 
+void TunedStore::add_cost(const TunedFor& where, const std::string& beside,
+                          const LayoutCost& cost) {
+  Query query =
+      about(database_, "INSERT OR REPLACE INTO cost VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", where);
+  query.bind(beside).bind(cost.time).bind(cost.own).bind(cost.failure).bind(now()).step();
+}
+
+std::optional<LayoutCost> TunedStore::cost(const TunedFor& where, const std::string& beside) const {
+  Query query = about(
+      database_, fmt::format("SELECT time, own, failure FROM cost{} AND beside = ?", here), where);
+  query.bind(beside);
+  if (!query.step()) return std::nullopt;
+  return LayoutCost{query.real(0), query.real(1), query.text(2)};
+}
+
+void TunedStore::keep_layouts(const TunedFor& network, const std::optional<LayoutChoice>& choice) {
+  if (!choice) {
+    about(database_, fmt::format("DELETE FROM layout{}", here), network).step();
+    return;
+  }
+  about(database_, "INSERT OR REPLACE INTO layout VALUES (?, ?, ?, ?, ?, ?)", network)
+      .bind(print(*choice))
+      .bind(now())
+      .step();
+}
+
+std::optional<LayoutChoice> TunedStore::layouts(const TunedFor& network) const {
+  Query query = about(database_, fmt::format("SELECT choice FROM layout{}", here), network);
+  return query.step() ? parse_layout_choice(query.text(0)) : std::nullopt;
+}
+
 void TunedStore::forget(const std::vector<TunedFor>& all) {
   database_.run("BEGIN IMMEDIATE");
   for (const TunedFor& where : all) {
-    for (const char* table : {"measurement", "choice"}) {
+    for (const char* table : {"measurement", "choice", "cost", "layout"}) {
       about(database_, fmt::format("DELETE FROM {}{}", table, here), where).step();
     }
   }
@@ -199,6 +235,28 @@ Chooser tuned_choices(const std::string& path, const Target& target, int threads
   }
   if (kept.empty()) return nullptr;
   return [kept = std::move(kept)](const std::string& key) -> std::optional<Choice> {
+    auto found = kept.find(key);
+    return found == kept.end() ? std::nullopt : std::optional(found->second);
+  };
+}
+
+LayoutChooser tuned_layouts(const std::string& path, const Target& target, int threads) {
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error)) return nullptr;
+  std::map<std::string, LayoutChoice> kept;
+  try {
+    Database database(path, Database::Open::read);
+    Query query(database,
+                "SELECT unit, choice FROM layout WHERE version = ? AND target = ? AND threads = ?");
+    query.bind(version).bind(tuned_target(target)).bind(static_cast<long>(threads));
+    while (query.step()) {
+      if (auto choice = parse_layout_choice(query.text(1))) kept[query.text(0)] = *choice;
+    }
+  } catch (const UserError&) {
+    return nullptr;
+  }
+  if (kept.empty()) return nullptr;
+  return [kept = std::move(kept)](const std::string& key) -> std::optional<LayoutChoice> {
     auto found = kept.find(key);
     return found == kept.end() ? std::nullopt : std::optional(found->second);
   };

@@ -6,7 +6,8 @@
 //   options.choose = tuned_choices(tuned_path(), target, threads);   what every command uses
 //
 // A choice is "found" when a unit alone got faster by it, and "kept" when a network did, too: only
-// those are used. They hold for one kind of processor, and a number of workers.
+// those are used. They hold for one kind of processor, and a number of workers. Beside them are the
+// layouts that were chosen for whole networks, and the measurements that they come of.
 #pragma once
 
 #include "compile/compile.h"
@@ -16,7 +17,7 @@ namespace lathe {
 
 /// For what a choice holds.
 struct TunedFor {
-  std::string unit;    ///< its key (units.h)
+  std::string unit;    ///< its key (units.h), or a network's (pass_layout.h)
   std::string target;  ///< name, instructions and processor
   int threads = 1;
 };
@@ -36,6 +37,13 @@ struct Found {
   double time = 0, own = 0;  ///< seconds, confirmed in a run of their own
 };
 
+/// What a unit takes in other layouts than usual, by the template's own choice.
+struct LayoutCost {
+  double time = 0;           ///< seconds; 0 where it failed
+  double own = 0;            ///< the same of the unit "beside" it, which took turns with it
+  std::string failure = "";  ///< why it does not count
+};
+
 /// The database. Its functions fail with a UserError where it cannot be read or written.
 class TunedStore {
  public:
@@ -50,6 +58,13 @@ class TunedStore {
   std::optional<Found> kept(const TunedFor& where) const;
   /// Keeps the choices that were found for these, all or none; those of "dropped" no longer.
   void keep(const std::vector<TunedFor>& found, const std::vector<TunedFor>& dropped);
+  void add_cost(const TunedFor& where, const std::string& beside, const LayoutCost& cost);
+  std::optional<LayoutCost> cost(const TunedFor& where, const std::string& beside) const;
+
+  /// Keeps the layouts that were chosen for a network; nothing: as the passes choose.
+  void keep_layouts(const TunedFor& network, const std::optional<LayoutChoice>& choice);
+  std::optional<LayoutChoice> layouts(const TunedFor& network) const;
+
   /// Forgets all about these.
   void forget(const std::vector<TunedFor>& where);
 
@@ -71,6 +86,10 @@ std::string tuned_target(const Target& target);
 /// file that cannot be read is no failure: "warn" is told, and the templates choose.
 Chooser tuned_choices(const std::string& path, const Target& target, int threads,
                       const std::function<void(const std::string&)>& warn);
+
+/// Returns the layouts that were kept, in the same way; tuned_choices() says what is wrong with the
+/// file.
+LayoutChooser tuned_layouts(const std::string& path, const Target& target, int threads);
 
 /// Prints settings as JSON: {"block":16,"positions":5}; reads them, nothing if they are none.
 std::string print_settings(const Settings& settings);

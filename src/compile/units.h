@@ -58,7 +58,11 @@ struct NodeUnit {
 };
 
 /// Returns the units of a graph as compile() would make them for so many workers, node by node.
-std::vector<NodeUnit> units_of(const Graph& graph, long workers = 1);
+std::vector<NodeUnit> units_of(const Graph& graph, long workers = 1,
+                               const LayoutChooser& layouts = nullptr);
+
+/// Returns the units of a graph whose values have their storage.
+std::vector<NodeUnit> units_of_stored(const Graph& ready);
 
 /// Returns the templates that fit a unit.
 std::vector<Fitting> fitting_schedules(isl::ctx ctx, const Unit& unit, const Target& target);

@@ -99,13 +99,26 @@ class NativeBench : public TuneBench {
     return tried;
   }
 
-  std::vector<double> whole_times(const std::vector<Chooser>& variants) override {
+  Tried compare_units(const Unit& usual, const Unit& other) override {
+    std::shared_ptr<const Made> own = made_for(usual, std::nullopt);
+    Outcome outcome = isolated([&] { return compared_text(usual, *own, other); }, candidate_limit);
+    Tried tried;
+    tried.failure = outcome.failure;
+    if (!outcome.failure.empty()) return tried;
+    Json json = Json::parse(outcome.result);
+    tried.failure = json["failure"];
+    tried.own = json["own"];
+    tried.time = json["time"];
+    return tried;
+  }
+
+  std::vector<double> whole_times(const std::vector<TuneVariant>& variants) override {
     auto work = [&] { return Json(times_of_networks(compiled(variants), threads_)).dump(); };
     return answer(work).get<std::vector<double>>();
   }
 
   std::vector<std::map<std::string, double>> node_times(
-      const std::vector<Chooser>& variants) override {
+      const std::vector<TuneVariant>& variants) override {
     auto work = [&] { return Json(times_of_nodes(compiled(variants), threads_)).dump(); };
     return answer(work).get<std::vector<std::map<std::string, double>>>();
   }
@@ -128,12 +141,13 @@ class NativeBench : public TuneBench {
     return Json::parse(outcome.result);
   }
 
-  std::vector<Compiled> compiled(const std::vector<Chooser>& variants) const {
+  std::vector<Compiled> compiled(const std::vector<TuneVariant>& variants) const {
     std::vector<Compiled> result;
-    for (const Chooser& choose : variants) {
+    for (const TuneVariant& variant : variants) {
       CompileOptions options;
       options.target = target_;
-      options.choose = choose;
+      options.choose = variant.choose;
+      options.layouts = variant.layouts;
       result.push_back(compile(graph_, options));
     }
     return result;
@@ -172,6 +186,18 @@ class NativeBench : public TuneBench {
     return json.dump();
   }
 
+  /// Compiles, times and, where it is faster, checks a unit in other layouts: in the child.
+  std::string compared_text(const Unit& usual, const Made& own, const Unit& other) const {
+    auto made = make_unit(other, options_for(std::nullopt));
+    pin(threads_);
+    std::vector<double> times =
+        careful_times({{&own, random_data(usual)}, {made.get(), random_data(other)}}, Care::quick);
+    bool faster = times.back() < times.front();
+    std::string wrong = faster ? wrong_when_reduced(other, {made->code.schedule, {}}) : "";
+    if (!wrong.empty()) wrong = "it is wrong: " + wrong;
+    return Json{{"failure", wrong}, {"own", times.front()}, {"time", times.back()}}.dump();
+  }
+
   std::string wrong_when_reduced(const Unit& unit, const Choice& choice) const {
     auto smaller = reduced(unit);
     return smaller ? compare_with_interpreter(*smaller, choice, target_) : "";
@@ -189,8 +215,10 @@ class NativeBench : public TuneBench {
       times = least_times(first, last);
     }
     if (care == Care::sure || times.back() < hopeless * times.front()) {
-      times = careful_times(
-          data, best != nullptr ? std::vector{&own, best, &made} : std::vector{&own, &made}, care);
+      std::vector<Timed> variants{{&own, data}};
+      if (best != nullptr) variants.push_back({best, data});
+      variants.push_back({&made, data});
+      times = careful_times(variants, care);
     }
     json["own"] = times.front();
     json["best"] = times[times.size() - 2];
@@ -198,14 +226,19 @@ class NativeBench : public TuneBench {
     return "";
   }
 
+  /// Code, and what it runs on.
+  struct Timed {
+    const Made* made;
+    UnitData data;
+  };
+
   /// Returns the times of variants that take turns, the weights as far away as in the network.
-  std::vector<double> careful_times(const UnitData& data, const std::vector<const Made*>& variants,
-                                    Care care) const {
-    long once = std::max(1L, weight_bytes(*variants.front()));
+  std::vector<double> careful_times(const std::vector<Timed>& variants, Care care) const {
+    long once = std::max(1L, weight_bytes(*variants.front().made));
     long copies = std::clamp(std::min(weights_, far_away) / once, 1L, 3L);
     std::vector<std::unique_ptr<UnitRunner>> runners;
     std::vector<std::function<void()>> works;
-    for (const Made* made : variants) {
+    for (const auto& [made, data] : variants) {
       runners.push_back(std::make_unique<UnitRunner>(*made, data, target_, threads_, copies));
       works.emplace_back([runner = runners.back().get()] { runner->run(); });
     }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "search/layout_search.h"
 #include "search/unit_search.h"
 
 namespace lathe {
@@ -26,19 +27,37 @@ Chooser chooser_of(std::map<std::string, Choice> choices) {
   };
 }
 
+LayoutChooser layout_chooser_of(const std::optional<LayoutChoice>& choice) {
+  if (!choice) return nullptr;
+  return [choice](const std::string&) { return choice; };
+}
+
+/// Returns the layouts that commands use for a network; nothing: the usual ones.
+std::optional<LayoutChoice> used_layouts(const TunedStore& store, const TunedFor& network,
+                                         const Layouts& layouts) {
+  auto kept = store.layouts(network);
+  return kept && fits(layouts, *kept) ? kept : std::nullopt;
+}
+
 class Tuning {
  public:
   Tuning(const Graph& graph, const Target& target, TuneBench& bench, TunedStore& store,
          const TuneOptions& options)
-      : bench_(bench), store_(store), options_(options), random_(options.seed, "tune") {
-    for (const NodeUnit& node : units_of(graph, options.threads)) {
-      if (matches(node.node, options.layers)) add(node, tuned_target(target));
-    }
+      : graph_(graph),
+        bench_(bench),
+        store_(store),
+        options_(options),
+        random_(options.seed, "tune") {
+    Graph simple = simplified(graph, options.threads);
+    network_ = {layout_key(simple), tuned_target(target), options.threads};
+    layouts_ = used_layouts(store, network_, layouts_of(simple));
+    collect();
     if (searches_.empty()) fail("no layer of '{}' is called '{}'", graph.name, options.layers);
   }
 
   TuneReport run() {
     if (options_.begin == TuneOptions::Begin::again) forget();
+    before_ = {kept_choices(), layouts_};
     measure_units();
     for (UnitSearch& search : searches_) search.resume(store_);
     while (UnitSearch* next = most_promising()) {
@@ -46,6 +65,9 @@ class Tuning {
       take_step(*next);
     }
     finish();
+    const auto& used = report_.kept ? layouts_ : before_.layouts;
+    if (used)
+      report_.layouts = chosen_layouts(layouts_of(simplified(graph_, options_.threads)), *used);
     for (UnitSearch& search : searches_) report_.units.push_back(search.unit());
     std::stable_sort(report_.units.begin(), report_.units.end(),
                      [](const TunedUnit& a, const TunedUnit& b) { return a.time > b.time; });
@@ -53,20 +75,42 @@ class Tuning {
   }
 
  private:
+  using Choices = std::map<std::string, Choice>;
+  /// What commands use.
+  struct Kept {
+    Choices choices;
+    std::optional<LayoutChoice> layouts;
+  };
+  const Graph& graph_;
+  TunedFor network_;
   TuneBench& bench_;
   TunedStore& store_;
   const TuneOptions& options_;
   Random random_;
+  std::optional<LayoutChoice> layouts_;  // with which units are tuned
+  Kept before_;
   std::vector<UnitSearch> searches_;
   TuneReport report_;
   double reserve_ = 0;  // seconds that the whole network takes at the end
 
-  void add(const NodeUnit& node, const std::string& target) {
+  TuneVariant variant(const Choices& choices) const {
+    return {chooser_of(choices), layout_chooser_of(layouts_)};
+  }
+
+  void collect() {
+    searches_.clear();
+    for (const NodeUnit& node : units_of(graph_, options_.threads, layout_chooser_of(layouts_))) {
+      if (matches(node.node, options_.layers)) add(node);
+    }
+  }
+
+  void add(const NodeUnit& node) {
     auto found = std::find_if(searches_.begin(), searches_.end(), [&](UnitSearch& search) {
       return search.unit().key == node.unit.key;
     });
     if (found == searches_.end()) {
-      searches_.emplace_back(node.unit, TunedFor{node.unit.key, target, options_.threads});
+      TunedFor where{node.unit.key, network_.target, options_.threads};
+      searches_.emplace_back(node.unit, where);
       found = searches_.end() - 1;
     }
     found->unit().nodes.push_back(node.node);
@@ -75,18 +119,63 @@ class Tuning {
   void forget() {
     std::vector<TunedFor> all;
     for (const UnitSearch& search : searches_) all.push_back(search.where());
+    if (is_whole()) {
+      all.push_back(network_);
+      layouts_.reset();
+      collect();
+      for (const UnitSearch& search : searches_) all.push_back(search.where());
+    }
     store_.forget(all);
   }
 
   void measure_units() {
     double begin = bench_.elapsed();
-    std::map<std::string, double> times = bench_.node_times({nullptr}).front();
+    std::map<std::string, double> times = bench_.node_times({TuneVariant{}}).front();
+    double once = bench_.elapsed() - begin;
     // At the end two are measured, or three, and twice; by then most is compiled.
-    reserve_ = std::min(3 * (bench_.elapsed() - begin), options_.seconds / 4);
+    reserve_ = std::min(3 * once, options_.seconds / 4);
+    if (is_whole()) choose_layouts(times, once);
+    if (layouts_) times = bench_.node_times({variant({})}).front();
     for (UnitSearch& search : searches_) {
       for (const std::string& node : search.unit().nodes) search.unit().time += times[node];
     }
   }
+
+  // ---- layouts ----------------------------------------------------------------------------
+
+  /// Is the network tuned as a whole? Layouts are not the business of some layers.
+  bool is_whole() const { return options_.layers == "*"; }
+
+  /// Chooses layouts, and takes them if the network is faster so, with what is known by now.
+  /// "once" is how long it takes to measure the network.
+  void choose_layouts(const std::map<std::string, double>& times, double once) {
+    LayoutSpace space = layout_space(graph_, options_.threads);
+    LayoutBudget budget{0, 0, options_.stop, options_.layout_progress};
+    if (options_.trials > 0) budget.trials = std::max(1L, options_.trials / 3);
+    if (options_.seconds > 0) budget.until = std::max(1e-9, options_.seconds / 5 - once);
+    if (options_.begin == TuneOptions::Begin::again) forget_costs(space);
+    auto chosen = search_layouts(space, times, network_, bench_, store_, budget);
+    if (chosen == layouts_ || (options_.stop && options_.stop())) return;
+    Choices known;
+    for (const auto& [unit, found] : store_.others({"", network_.target, network_.threads})) {
+      known[unit] = found.choice;
+    }
+    TuneVariant now = variant(known), then{chooser_of(known), layout_chooser_of(chosen)};
+    std::vector<double> whole = bench_.whole_times({now, then});
+    if (whole[1] >= 0.99 * whole[0]) return;
+    layouts_ = chosen;
+    collect();
+  }
+
+  void forget_costs(const LayoutSpace& space) {
+    std::vector<TunedFor> all;
+    for (const LayoutEntry& entry : space.entries) {
+      all.push_back({entry.unit, network_.target, network_.threads});
+    }
+    store_.forget(all);
+  }
+
+  // ---- units ------------------------------------------------------------------------------
 
   bool is_over() {
     report_.stopped = options_.stop && options_.stop();
@@ -140,7 +229,7 @@ class Tuning {
     for (UnitSearch& search : searches_) {
       if (search.unit().found) choices[search.unit().key] = search.unit().found->choice;
     }
-    auto times = bench_.node_times({nullptr, chooser_of(choices)});
+    auto times = bench_.node_times({variant({}), variant(choices)});
     std::vector<UnitSearch*> better;
     for (UnitSearch& search : searches_) {
       double own = 0, tuned = 0;
@@ -154,8 +243,8 @@ class Tuning {
   }
 
   /// Returns what commands use by now.
-  std::map<std::string, Choice> kept_before() {
-    std::map<std::string, Choice> choices;
+  Choices kept_choices() {
+    Choices choices;
     for (UnitSearch& search : searches_) {
       auto kept = store_.kept(search.where());
       search.unit().kept = kept.has_value();
@@ -164,14 +253,20 @@ class Tuning {
     return choices;
   }
 
+  /// Is there anything that commands do not use yet?
+  bool is_new() {
+    Choices kept = kept_choices();
+    return layouts_ != before_.layouts ||
+           std::any_of(searches_.begin(), searches_.end(), [&](UnitSearch& search) {
+             auto same = kept.find(search.unit().key);
+             const auto& found = search.unit().found;
+             return found && (same == kept.end() || same->second != found->choice);
+           });
+  }
+
   void finish() {
-    std::map<std::string, Choice> before = kept_before(), after;
-    bool is_new = std::any_of(searches_.begin(), searches_.end(), [&](UnitSearch& search) {
-      auto kept = before.find(search.unit().key);
-      const auto& found = search.unit().found;
-      return found && (kept == before.end() || kept->second != found->choice);
-    });
-    if (!is_new) return;
+    if (!is_new()) return;
+    Choices after;
     std::vector<TunedFor> found, dropped;
     std::vector<UnitSearch*> better = better_in_place();
     for (UnitSearch* search : better) {
@@ -182,14 +277,17 @@ class Tuning {
       bool stays = after.contains(search.unit().key);
       if (search.unit().found && !stays) dropped.push_back(search.where());
     }
-    std::vector<Chooser> variants{nullptr, chooser_of(after)};
-    if (!before.empty()) variants.push_back(chooser_of(before));
+    std::vector<TuneVariant> variants{{}, variant(after)};
+    if (!before_.choices.empty() || before_.layouts) {
+      variants.push_back({chooser_of(before_.choices), layout_chooser_of(before_.layouts)});
+    }
     std::vector<double> times = bench_.whole_times(variants);
     report_.own = times[0];
     report_.tuned = *std::min_element(times.begin() + 1, times.end());
     bool faster = times[1] < 0.995 * times[0] && times[1] <= report_.tuned;
-    if (after.empty() || !faster) return;
+    if ((after.empty() && layouts_ == before_.layouts) || !faster) return;
     store_.keep(found, dropped);
+    store_.keep_layouts(network_, layouts_);
     report_.kept = true;
     for (UnitSearch& search : searches_) search.unit().kept = after.contains(search.unit().key);
   }
@@ -202,14 +300,21 @@ TuneReport tune(const Graph& graph, const Target& target, TuneBench& bench, Tune
   return Tuning(graph, target, bench, store, options).run();
 }
 
-std::vector<TunedUnit> tuned_units(const Graph& graph, const Target& target, int threads,
-                                   const TunedStore* store, const std::string& layers) {
-  std::vector<TunedUnit> result;
-  for (const NodeUnit& node : units_of(graph, threads)) {
+TuneReport tuned_before(const Graph& graph, const Target& target, int threads,
+                        const TunedStore* store, const std::string& layers) {
+  TuneReport report;
+  Graph simple = simplified(graph, threads);
+  Layouts layouts = layouts_of(simple);
+  std::optional<LayoutChoice> used;
+  if (store != nullptr) {
+    used = used_layouts(*store, {layout_key(simple), tuned_target(target), threads}, layouts);
+  }
+  if (used) report.layouts = chosen_layouts(layouts, *used);
+  for (const NodeUnit& node : units_of(graph, threads, layout_chooser_of(used))) {
     if (!matches(node.node, layers)) continue;
-    auto same = std::find_if(result.begin(), result.end(),
+    auto same = std::find_if(report.units.begin(), report.units.end(),
                              [&](const TunedUnit& unit) { return unit.key == node.unit.key; });
-    if (same != result.end()) {
+    if (same != report.units.end()) {
       same->nodes.push_back(node.node);
       continue;
     }
@@ -220,9 +325,9 @@ std::vector<TunedUnit> tuned_units(const Graph& graph, const Target& target, int
       unit.kept = unit.found.has_value();
       if (!unit.kept) unit.found = store->found(where);
     }
-    result.push_back(std::move(unit));
+    report.units.push_back(std::move(unit));
   }
-  return result;
+  return report;
 }
 
 }  // namespace lathe

@@ -4,10 +4,12 @@
 //   auto bench = native_bench(graph, target, threads);
 //   TuneReport report = tune(graph, target, *bench, store, {.seconds = 60});
 //
-// Each unit is searched by itself, by evolution: new choices are made of the best so far. The unit
-// that promises most is next: its share of the time, less and less while nothing gets better. Every
-// measurement is in the store when the next begins, so that a tuning that is killed goes on where
-// it was. At the end the whole network decides what is kept.
+// First the layouts of the network's values are chosen, if it is to be tuned as a whole: that takes
+// at most a fifth of the time (layout_search.h). Then each unit is searched by itself, by
+// evolution: new choices are made of the best so far. The unit that promises most is next: its
+// share of the time, less and less while nothing gets better. Every measurement is in the store
+// when the next begins, so that a tuning that is killed goes on where it was. At the end the whole
+// network decides what is kept.
 #pragma once
 
 #include <map>
@@ -15,6 +17,7 @@
 
 #include "compile/tuned.h"
 #include "compile/units.h"
+#include "search/layout_space.h"
 #include "search/space.h"
 
 namespace lathe {
@@ -30,6 +33,12 @@ struct Tried {
 /// How sure a measurement must be.
 enum class Care { quick, sure };
 
+/// A way to compile the network.
+struct TuneVariant {
+  Chooser choose = nullptr;
+  LayoutChooser layouts = nullptr;
+};
+
 /// What runs candidates and networks, and looks at the clock.
 class TuneBench {
  public:
@@ -40,11 +49,14 @@ class TuneBench {
   /// Measures a choice for a unit against its best so far (nothing: the template's own).
   virtual Tried try_choice(const Unit& unit, const std::optional<Choice>& best,
                            const Choice& choice, const std::set<std::string>& seen, Care care) = 0;
-  /// Runs the network with the choices of each, in turn; returns the time of each as a whole ...
-  virtual std::vector<double> whole_times(const std::vector<Chooser>& variants) = 0;
+  /// Measures a unit against the same one in its usual layouts ("own"), both as the templates
+  /// choose.
+  virtual Tried compare_units(const Unit& usual, const Unit& other) = 0;
+  /// Runs the network in each way, in turn; returns the time of each as a whole ...
+  virtual std::vector<double> whole_times(const std::vector<TuneVariant>& variants) = 0;
   /// ... or of each node, by name.
   virtual std::vector<std::map<std::string, double>> node_times(
-      const std::vector<Chooser>& variants) = 0;
+      const std::vector<TuneVariant>& variants) = 0;
   /// Returns the seconds since tuning began.
   virtual double elapsed() = 0;
 };
@@ -60,6 +72,7 @@ struct TuneOptions {
   std::string layers = "*";  ///< whose names match
   std::function<bool()> stop = nullptr;
   std::function<void(const TuneState&)> progress = nullptr;
+  std::function<void(long)> layout_progress = nullptr;  ///< units measured in other layouts
 };
 
 /// A unit and what was found for it.
@@ -82,9 +95,10 @@ struct TuneState {
 };
 
 struct TuneReport {
-  std::vector<TunedUnit> units;  ///< the longest first
-  double own = 0, tuned = 0;     ///< seconds of the whole network; 0: nothing was new to confirm
-  bool kept = false;             ///< the network got faster
+  std::vector<TunedUnit> units;       ///< the longest first
+  std::vector<ChosenLayout> layouts;  ///< that are used
+  double own = 0, tuned = 0;  ///< seconds of the whole network; 0: nothing was new to confirm
+  bool kept = false;          ///< the network got faster
   bool stopped = false;
   long trials = 0, failed = 0;
 };
@@ -93,8 +107,9 @@ struct TuneReport {
 TuneReport tune(const Graph& graph, const Target& target, TuneBench& bench, TunedStore& store,
                 const TuneOptions& options);
 
-/// Returns the units of a graph, each kind once, without times, and what was kept or found.
-std::vector<TunedUnit> tuned_units(const Graph& graph, const Target& target, int threads,
-                                   const TunedStore* store, const std::string& layers = "*");
+/// Returns what was kept or found: the units of a graph, each kind once, without times, and its
+/// layouts. There need not be a store.
+TuneReport tuned_before(const Graph& graph, const Target& target, int threads,
+                        const TunedStore* store, const std::string& layers = "*");
 
 }  // namespace lathe

@@ -46,7 +46,15 @@ class FakeBench : public TuneBench {
     return tried;
   }
 
-  std::vector<double> whole_times(const std::vector<Chooser>& variants) override {
+  Tried compare_units(const Unit& usual, const Unit& other) override {
+    if (!layouts_measured.insert(other.key + usual.key).second) twice.push_back(other.key);
+    Tried tried;
+    tried.own = unit_time ? unit_time(usual) : 1e-3;
+    tried.time = unit_time ? unit_time(other) : 1e-3;
+    return tried;
+  }
+
+  std::vector<double> whole_times(const std::vector<TuneVariant>& variants) override {
     std::vector<double> times;
     for (const auto& each : node_times(variants)) {
       times.push_back(0);
@@ -56,11 +64,17 @@ class FakeBench : public TuneBench {
   }
 
   std::vector<std::map<std::string, double>> node_times(
-      const std::vector<Chooser>& variants) override {
+      const std::vector<TuneVariant>& variants) override {
     std::vector<std::map<std::string, double>> times(variants.size());
     for (size_t i = 0; i < variants.size(); ++i) {
+      if (unit_time) {
+        for (const NodeUnit& node : units_of(graph, 1, variants[i].layouts)) {
+          times[i][node.node] = unit_time(node.unit);
+        }
+        continue;
+      }
       for (const auto& [name, key] : nodes) {
-        std::optional<Choice> choice = variants[i] ? variants[i](key) : std::nullopt;
+        std::optional<Choice> choice = variants[i].choose ? variants[i].choose(key) : std::nullopt;
         double ratio = choice ? time_of(*choice) / time_of({"fast", {}}) : 1;
         times[i][name] = 0.001 * (deceptive && choice ? 2 - ratio : ratio);
       }
@@ -71,6 +85,11 @@ class FakeBench : public TuneBench {
   double elapsed() override { return static_cast<double>(seconds += 1); }
 
   std::map<std::string, std::string> nodes;  ///< keys of units, by node
+
+  /// Where it is set, times are those of the units of "graph" in their layouts, and nothing else.
+  std::function<double(const Unit&)> unit_time = nullptr;
+  Graph graph;
+  std::set<std::string> layouts_measured;
 
   static double time_of(const Choice& choice) {
     auto value = [&](const char* name, long otherwise) {

@@ -126,5 +126,50 @@ TEST(Tuned, SeveralProcessesWriteAtOnce) {
   EXPECT_EQ(TunedStore(path).measurements(conv).size(), static_cast<size_t>(processes * each));
 }
 
+TEST(Tuned, LayoutsAreKeptForOneNetwork) {
+  TemporaryDirectory directory;
+  std::string path = directory.file("tuned.db");
+  Target target = target_named("aarch64");
+  TunedFor network{"network", tuned_target(target), 1};
+  EXPECT_FALSE(tuned_layouts(path, target, 1)) << "there is no file";
+  TunedStore store(path);
+  EXPECT_FALSE(tuned_layouts(path, target, 1));
+  LayoutChoice choice{{64, 16}, {{3, 32}}};
+  store.keep_layouts(network, choice);
+  EXPECT_EQ(store.layouts(network), choice);
+  LayoutChooser layouts = tuned_layouts(path, target, 1);
+  ASSERT_TRUE(layouts);
+  EXPECT_EQ(layouts("network"), choice);
+  EXPECT_FALSE(layouts("another"));
+  EXPECT_FALSE(tuned_layouts(path, target, 2)) << "for another number of workers";
+  store.keep_layouts(network, std::nullopt);
+  EXPECT_FALSE(store.layouts(network));
+  store.keep_layouts(network, choice);
+  store.forget({network});
+  EXPECT_FALSE(tuned_layouts(path, target, 1));
+}
+
+TEST(Tuned, CostsAreByWhatTheyWereMeasuredBeside) {
+  TemporaryDirectory directory;
+  TunedStore store(directory.file("tuned.db"));
+  TunedFor where{"unit", "target", 1};
+  EXPECT_FALSE(store.cost(where, "a"));
+  store.add_cost(where, "a", {1, 2, ""});
+  store.add_cost(where, "b", {0, 0, "it crashed"});
+  ASSERT_TRUE(store.cost(where, "a"));
+  EXPECT_EQ(store.cost(where, "a")->time, 1);
+  EXPECT_EQ(store.cost(where, "a")->own, 2);
+  EXPECT_EQ(store.cost(where, "b")->failure, "it crashed");
+  store.forget({where});
+  EXPECT_FALSE(store.cost(where, "a"));
+}
+
+TEST(Tuned, FilesOfEarlierVersionsHaveNoLayouts) {
+  TemporaryDirectory directory;
+  std::string path = directory.file("tuned.db");
+  Database(path, Database::Open::create).run("CREATE TABLE choice (version INTEGER)");
+  EXPECT_FALSE(tuned_layouts(path, native_target(), 1));
+}
+
 }  // namespace
 }  // namespace lathe::test

@@ -1,0 +1,37 @@
+// The least sum of costs that depend on a few variables each, by eliminating one variable after
+// the other: what is best for it is noted for every choice of its neighbours.
+//
+//   a - b - c        b goes: cost(a, c) = min over b of cost(a, b) + cost(b, c)
+//
+// For a chain this is dynamic programming along it. A network is nearly one: branches that meet
+// again make tables of a few variables.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace lathe {
+
+/// A cost for every choice of some variables, the last of which changes fastest.
+struct CostTable {
+  std::vector<size_t> variables;  ///< each once
+  std::vector<double> costs;      ///< infinity: not to be chosen
+};
+
+struct CostProblem {
+  std::vector<size_t> sizes;  ///< how many choices each variable has; 0 is the usual one
+  std::vector<CostTable> tables;
+};
+
+/// Returns the choice of each variable whose costs are least together. A variable whose
+/// elimination would take a table of more than "largest" entries keeps its usual choice.
+std::vector<size_t> least_costs(const CostProblem& problem, size_t largest = 1 << 20);
+
+/// Returns the place of a choice in a table.
+size_t place_in(const CostTable& table, const std::vector<size_t>& sizes,
+                const std::vector<size_t>& choice);
+
+/// Returns what a choice costs.
+double cost_of(const CostProblem& problem, const std::vector<size_t>& choice);
+
+}  // namespace lathe
