@@ -109,7 +109,7 @@ class Writing {
       if (block == 1) return false;
     }
     long positions = parts_.positions.empty() ? 1 : extent(parts_.positions.back());
-    TileRoom room{positions, block, per_group, lanes_};
+    TileRoom room{positions, block, per_group, lanes_, weights_stay()};
     auto tile = choose_tile(
         s_.target, room,
         {choices_.wanted("positions"), choices_.wanted("block"), choices_.wanted("blocks")});
@@ -121,6 +121,13 @@ class Writing {
       choices_.offer(knobs[i].name, own[i], knobs[i].values);
     }
     return true;
+  }
+
+  /// Do the weights of a column of four vectors stay in the first cache?
+  bool weights_stay() const {
+    long bytes = element_ * 4 * lanes_ * (near_.empty() ? 1 : extent(near_));
+    for (const std::string& sum : parts_.sums) bytes *= extent(sum);
+    return bytes <= s_.target.l1_bytes / 2;
   }
 
   void split_columns() {

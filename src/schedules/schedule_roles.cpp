@@ -163,7 +163,10 @@ bool fits_registers(const Target& target, long positions, long vectors) {
   return positions == 1 || positions * vectors + vectors + factors <= target.registers - spare;
 }
 
-std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors) {
+std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors,
+                                           bool weights_stay) {
+  // Weights that come from the second cache again and again had better meet more positions.
+  bool fetched = !weights_stay && target.lane_products;
   std::optional<TileChoice> best;
   for (long t = 1; t <= std::min(positions, target.registers); ++t) {
     if (!fits_registers(target, t, vectors)) break;
@@ -172,7 +175,8 @@ std::optional<TileChoice> choose_positions(const Target& target, long positions,
       double broadcast = target.lane_products ? 0.25 : 1;
       double loads = (static_cast<double>(vectors) + static_cast<double>(n) * broadcast) / 2;
       // Four cycles pass until a sum can be added to again.
-      return std::max({products, loads, 4.0}) + 0.25;
+      double fetch = 0.25 * static_cast<double>(vectors) + 0.04 * static_cast<double>(n);
+      return std::max({products, loads, 4.0}) + (fetched ? fetch : 0) + 0.25;
     };
     double all = static_cast<double>(positions / t) * cycles(t);
     if (positions % t != 0) all += cycles(positions % t);

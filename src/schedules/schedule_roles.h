@@ -88,6 +88,7 @@ bool fits_registers(const Target& target, long positions, long vectors);
 
 /// Chooses how many of all "positions" a tile of "vectors" vectors has, so that it
 /// fits the registers.
-std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors);
+std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors,
+                                           bool weights_stay = true);
 
 }  // namespace lathe::schedules

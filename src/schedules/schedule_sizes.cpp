@@ -67,7 +67,7 @@ std::optional<Tile> single_position(const TileRoom& room, const TileWish& wish) 
 /// Returns the positions for a tile of so many vectors, as they are wanted.
 std::optional<TileChoice> positions_for(const Target& target, const TileRoom& room,
                                         const TileWish& wish, long vectors) {
-  if (!wish.positions) return choose_positions(target, room.positions, vectors);
+  if (!wish.positions) return choose_positions(target, room.positions, vectors, room.weights_stay);
   long n = *wish.positions;
   if (n < 1 || n > room.positions || !fits_registers(target, n, vectors)) return std::nullopt;
   return TileChoice{n, 1};

@@ -17,6 +17,7 @@ struct TileRoom {
   long block;  ///< channels that lie together ...
   long all;    ///< ... of so many
   long lanes;
+  bool weights_stay = true;  ///< in the first cache, those of a tile as wide as likely
 };
 
 /// The sizes of a tile that are wanted, where any are.
