@@ -7,64 +7,26 @@
 #include "base/error.h"
 #include "compile/memory.h"
 #include "compile/padding.h"
+#include "compile/prepare.h"
+#include "compile/storage.h"
 #include "compile/units.h"
-#include "passes/pass.h"
-#include "passes/pass_fused.h"
 
 namespace lathe {
 namespace {
 
-bool has_data(const Value& value) {
-  return value.kind != Value::Kind::input && value.kind != Value::Kind::computed;
-}
-
-/// The buffer that a value lies in: that of the whole it is a part of.
-ValueId root_of(const Graph& graph, ValueId id) {
-  while (graph.values[id].storage.whole != no_value) id = graph.values[id].storage.whole;
-  return id;
-}
-
-/// Returns where the elements of a value lie in the buffer of its root.
-Layout layout_of(const Graph& graph, ValueId id) {
-  const Value& value = graph.values[id];
-  if (value.storage.whole != no_value) {
-    Layout layout = layout_of(graph, value.storage.whole);
-    const Layout::Axis& channels = layout.axes[1];
-    layout.origin += value.storage.first / channels.block * channels.outer;
-    return layout;
-  }
-  Shape shape = value.type.shape;
-  const auto& border = value.storage.border;
-  for (size_t i = 0; i < border.size(); ++i) shape[i] += border[i].before + border[i].after;
-  Layout layout = blocked_layout(shape, value.storage.block);
-  for (size_t i = 0; i < border.size(); ++i)
-    layout.origin += border[i].before * layout.axes[i].outer;
-  return layout;
-}
-
-/// Is the padding that the nest of a call reads stored with the value?
-bool is_stored(const Storage& storage, const Tensor& tensor) {
-  if (storage.border.size() != tensor.pad.size() || storage.padding != tensor.padding) return false;
-  for (size_t i = 0; i < tensor.pad.size(); ++i) {
-    if (tensor.pad[i].before > storage.border[i].before) return false;
-    if (tensor.pad[i].after > storage.border[i].after) return false;
-  }
-  return true;
-}
-
 /// Puts steps, weights and memory together.
 class Assembly {
  public:
-  Assembly(const Graph& graph, const CompileOptions& options) : graph_(graph), options_(options) {
+  Assembly(const Graph& graph, const CompileOptions& options)
+      : graph_(graph), options_(options), units_(collect_units(graph)) {
     result_.name = graph.name;
     result_.target = options.target;
   }
 
   NodeListing list(size_t n) {
-    collect_units();
     Context context;
-    if (units_of_[n].empty()) return {"", "", "", "in place: nothing is done\n", {}};
-    const Unit& unit = units_[units_of_[n].back()];
+    if (units_.of_node[n].empty()) return {"", "", "", "in place: nothing is done\n", {}};
+    const Unit& unit = units_.units[units_.of_node[n].back()];
     Made made = lowered(context, unit, options_.target, Listing::text, choice_for(options_, unit),
                         options_.max_error);
     NodeListing listing{made.code.schedule, made.code.recipe, made.code.nest, made.code.loops, {}};
@@ -74,19 +36,8 @@ class Assembly {
     return listing;
   }
 
-  std::vector<NodeUnit> units() {
-    collect_units();
-    std::vector<NodeUnit> result;
-    for (size_t n = 0; n < units_of_.size(); ++n) {
-      if (units_of_[n].empty()) continue;
-      result.push_back({graph_.nodes[n].name, units_[units_of_[n].back()]});
-    }
-    return result;
-  }
-
   Compiled run() {
-    collect_units();
-    made_ = make_units(units_, options_);
+    made_ = make_units(units_.units, options_);
     find_places();
     for (size_t n = 0; n < graph_.nodes.size(); ++n) add_steps(n);
     place_buffers();
@@ -110,98 +61,13 @@ class Assembly {
   const Graph& graph_;
   const CompileOptions& options_;
   Compiled result_;
-  std::vector<Unit> units_;
-  std::vector<std::vector<size_t>> units_of_;  // of each node
-  std::vector<long> origins_in_, origins_out_;
+  CollectedUnits units_;
   std::vector<std::shared_ptr<const Made>> made_;
   std::map<ValueId, Where> places_;
   std::vector<Lifetime> buffers_;
   std::map<std::string, long> constants_;  // offsets among the weights, by what they hold
   std::map<std::string, size_t> objects_;
   std::vector<CompiledStep> once_;  // steps that run when the network is loaded
-
-  // ---- units ------------------------------------------------------------------------------
-
-  void collect_units() {
-    Context context;
-    std::map<std::string, std::vector<Tensor>> operands;  // of nests, by call
-    units_of_.resize(graph_.nodes.size());
-    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
-      const Node& node = graph_.nodes[n];
-      if (is_assembled(node)) continue;
-      for (ValueId id : node.outputs) {
-        if (is_padded(graph_.values[id].storage.border)) add_border(n, id);
-      }
-      Call call = call_of(graph_, node);
-      auto [at, is_new] = operands.try_emplace(print(call));
-      if (is_new) {
-        Nest nest = nest_of(context, call);
-        for (const Tensor& tensor : nest.tensors()) {
-          if (tensor.role == Role::input || tensor.role == Role::weight)
-            at->second.push_back(tensor);
-        }
-      }
-      Unit unit{print(call), call, {}, {}, {}, {}, false, {}, {}, 0};
-      size_t next = 0;
-      for (ValueId id : node.inputs) {
-        if (!is_there(id)) continue;
-        add_input(unit, id, at->second.at(next++));
-      }
-      for (ValueId id : node.outputs) {
-        if (count_of(graph_.values[id].type.shape) == 0) continue;
-        Layout layout = layout_of(graph_, id);
-        layout.origin = 0;
-        unit.key += " -> " + print_layout(layout);
-        unit.outputs.push_back(layout);
-      }
-      units_of_[n].push_back(units_.size());
-      units_.push_back(std::move(unit));
-    }
-  }
-
-  bool is_there(ValueId id) const {
-    return id != no_value && count_of(graph_.values[id].type.shape) > 0;
-  }
-
-  void add_input(Unit& unit, ValueId id, const Tensor& tensor) {
-    Layout layout = layout_of(graph_, id);
-    bool stored = is_stored(graph_.values[id].storage, tensor);
-    unit.borders.push_back(stored ? graph_.values[id].storage.border : std::vector<Pad>());
-    layout.origin = 0;
-    unit.constant.push_back(has_data(graph_.values[id]));
-    unit.key += fmt::format(" ({}{}{})", print_layout(layout), stored ? " stored" : "",
-                            unit.constant.back() ? " known" : "");
-    for (const Pad& pad : unit.borders.back()) unit.key += fmt::format(" {}", pad.after);
-    unit.inputs.push_back(layout);
-  }
-
-  void add_border(size_t n, ValueId id) {
-    const Value& value = graph_.values[id];
-    Layout layout = layout_of(graph_, id);
-    layout.origin = 0;
-    Unit unit{"border",
-              call_of(graph_, graph_.nodes[n]),
-              {},
-              {layout},
-              {},
-              {},
-              true,
-              value.type,
-              value.storage.border,
-              value.storage.padding};
-    unit.key += " " + print_type(value.type) + print_layout(layout);
-    for (const Pad& pad : unit.border) unit.key += fmt::format(" {},{}", pad.before, pad.after);
-    units_of_[n].push_back(units_.size());
-    units_.push_back(std::move(unit));
-  }
-
-  /// Is the node's output there once its operands are: a concatenation of parts in place?
-  bool is_assembled(const Node& node) const {
-    if (node.op != "concat") return false;
-    return std::all_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
-      return graph_.values[id].storage.whole == node.outputs.front();
-    });
-  }
 
   // ---- places -----------------------------------------------------------------------------
 
@@ -251,17 +117,17 @@ class Assembly {
   void add_steps(size_t n) {
     const Node& node = graph_.nodes[n];
     CompiledNode record{node.name, node.op, "", "", 0, result_.steps.size(), 0};
-    for (size_t u : units_of_[n]) {
+    for (size_t u : units_.of_node[n]) {
       const Made& made = *made_[u];
       if (!made.object.empty() && objects_.try_emplace(made.symbols.front(), 0).second) {
         result_.objects.push_back(made.object);
       }
       record.flops += made.flops;
-      if (!units_[u].border_only) {
+      if (!units_.units[u].border_only) {
         record.schedule = made.code.schedule;
         record.recipe = made.code.recipe;
       }
-      add_kernels(n, units_[u], made);
+      add_kernels(n, units_.units[u], made);
     }
     record.steps = result_.steps.size() - record.first;
     result_.nodes.push_back(std::move(record));
@@ -273,10 +139,10 @@ class Assembly {
     size_t in = 0, out = 0;
     std::vector<ValueId> inputs, outputs;
     for (ValueId id : node.inputs) {
-      if (is_there(id)) inputs.push_back(id);
+      if (is_there(graph_, id)) inputs.push_back(id);
     }
     for (ValueId id : node.outputs) {
-      if (!is_there(id)) continue;
+      if (!is_there(graph_, id)) continue;
       if (!unit.border_only || (is_padded(graph_.values[id].storage.border) &&
                                 graph_.values[id].type == unit.border_type)) {
         outputs.push_back(id);
@@ -403,54 +269,7 @@ class Assembly {
   }
 };
 
-/// Returns the graph with a copy of each output that no node computes for itself alone: an input, a
-/// constant, or a value that is listed twice.
-Graph with_own_outputs(const Graph& graph) {
-  Graph result = graph;
-  std::vector<ValueId> seen;
-  for (ValueId& id : result.outputs) {
-    bool again = std::find(seen.begin(), seen.end(), id) != seen.end();
-    if (result.values[id].kind == Value::Kind::computed && !again) {
-      seen.push_back(id);
-      continue;
-    }
-    Value copy;
-    copy.name = result.values[id].name + ".out";
-    while (find_value(result, copy.name) || find_node(result, copy.name)) copy.name += "'";
-    copy.type = result.values[id].type;
-    result.nodes.push_back({copy.name, "identity", {}, {id}, {result.values.size()}});
-    id = result.values.size();
-    result.values.push_back(std::move(copy));
-  }
-  return result;
-}
-
 }  // namespace
-
-Graph simplified(const Graph& graph, long workers) {
-  // Pairs go together before storage is chosen: what is inside a node lies nowhere.
-  return passes::with_fused_windows(with_own_outputs(optimised(graph)), workers);
-}
-
-Graph stored(const Layouts& layouts, const LayoutChoice& choice) {
-  Graph result = with_layouts(layouts, choice);
-  for (const char* pass : {
-           // After the layout is chosen: parts must lie as the whole does.
-           "concat_in_place",
-           // Last: a part of another value has no border of its own.
-           "store_padding",
-       }) {
-    result = find_pass(pass).run(result);
-  }
-  return result;
-}
-
-Graph prepared(const Graph& graph, long workers, const LayoutChooser& choose) {
-  Graph simple = simplified(graph, workers);
-  Layouts layouts = layouts_of(simple);
-  auto choice = choose ? choose(layout_key(simple)) : std::nullopt;
-  return stored(layouts, choice && fits(layouts, *choice) ? *choice : own_choice(layouts));
-}
 
 bool is_compilable(const Graph& graph) {
   return std::all_of(graph.nodes.begin(), graph.nodes.end(),
@@ -466,12 +285,6 @@ NodeListing list_node(const Graph& graph, const std::string& node, const Compile
     fail("'{}' has no layer '{}' when it is compiled; there are:{}", graph.name, node, known);
   }
   return Assembly(ready, options).list(*found);
-}
-
-std::vector<NodeUnit> units_of_stored(const Graph& ready) { return Assembly(ready, {}).units(); }
-
-std::vector<NodeUnit> units_of(const Graph& graph, long workers, const LayoutChooser& layouts) {
-  return units_of_stored(prepared(graph, workers, layouts));
 }
 
 void check_data(const Graph& graph) {

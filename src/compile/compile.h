@@ -73,16 +73,6 @@ struct Compiled {
   long live_bytes = 0;      ///< the most that is alive at one time
 };
 
-/// Returns the graph whose layouts are chosen, for so many workers: after the passes that come
-/// before.
-Graph simplified(const Graph& graph, long workers = 1);
-
-/// Returns a simplified graph with the storage of every value, its layouts as in "choice".
-Graph stored(const Layouts& layouts, const LayoutChoice& choice);
-
-/// Returns the graph that is compiled: after all passes, with the storage of every value chosen.
-Graph prepared(const Graph& graph, long workers = 1, const LayoutChooser& layouts = nullptr);
-
 /// Can all nodes be compiled? Shapes must be known and every operator must have a nest.
 bool is_compilable(const Graph& graph);
 

@@ -215,51 +215,54 @@ std::string tuned_target(const Target& target) {
   return target.name + " " + target.features + model;
 }
 
-Chooser tuned_choices(const std::string& path, const Target& target, int threads,
-                      const std::function<void(const std::string&)>& warn) {
+namespace {
+
+/// Returns who knows what a query finds for a target and so many workers: "read" makes an answer of
+/// a row, whose first column is what it is about. Null if there is none.
+template <class Answer>
+std::function<std::optional<Answer>(const std::string&)> answers(
+    const std::string& path, const Target& target, int threads, const char* text,
+    std::optional<Answer> (*read)(const Query& row),
+    const std::function<void(const std::string&)>& warn) {
   std::error_code error;
   if (path.empty() || !std::filesystem::exists(path, error)) return nullptr;
-  std::map<std::string, Choice> kept;
+  std::map<std::string, Answer> kept;
   try {
     Database database(path, Database::Open::read);
-    Query query(database,
-                "SELECT schedule, settings, unit FROM choice"
-                " WHERE version = ? AND target = ? AND threads = ? AND standing = 'kept'");
+    Query query(database, text);
     query.bind(version).bind(tuned_target(target)).bind(static_cast<long>(threads));
     while (query.step()) {
-      if (auto choice = choice_in(query, 0)) kept[query.text(2)] = *choice;
+      if (auto answer = read(query)) kept[query.text(0)] = *answer;
     }
   } catch (const UserError& failure) {
     warn(fmt::format("what was tuned is not used: {}", failure.what()));
     return nullptr;
   }
   if (kept.empty()) return nullptr;
-  return [kept = std::move(kept)](const std::string& key) -> std::optional<Choice> {
+  return [kept = std::move(kept)](const std::string& key) -> std::optional<Answer> {
     auto found = kept.find(key);
     return found == kept.end() ? std::nullopt : std::optional(found->second);
   };
 }
 
+}  // namespace
+
+Chooser tuned_choices(const std::string& path, const Target& target, int threads,
+                      const std::function<void(const std::string&)>& warn) {
+  return answers<Choice>(
+      path, target, threads,
+      "SELECT unit, schedule, settings FROM choice"
+      " WHERE version = ? AND target = ? AND threads = ? AND standing = 'kept'",
+      [](const Query& row) { return choice_in(row, 1); }, warn);
+}
+
 LayoutChooser tuned_layouts(const std::string& path, const Target& target, int threads) {
-  std::error_code error;
-  if (path.empty() || !std::filesystem::exists(path, error)) return nullptr;
-  std::map<std::string, LayoutChoice> kept;
-  try {
-    Database database(path, Database::Open::read);
-    Query query(database,
-                "SELECT unit, choice FROM layout WHERE version = ? AND target = ? AND threads = ?");
-    query.bind(version).bind(tuned_target(target)).bind(static_cast<long>(threads));
-    while (query.step()) {
-      if (auto choice = parse_layout_choice(query.text(1))) kept[query.text(0)] = *choice;
-    }
-  } catch (const UserError&) {
-    return nullptr;
-  }
-  if (kept.empty()) return nullptr;
-  return [kept = std::move(kept)](const std::string& key) -> std::optional<LayoutChoice> {
-    auto found = kept.find(key);
-    return found == kept.end() ? std::nullopt : std::optional(found->second);
-  };
+  // A database that cannot be read was complained of before, and an older one has none.
+  auto silent = [](const std::string&) {};
+  return answers<LayoutChoice>(
+      path, target, threads,
+      "SELECT unit, choice FROM layout WHERE version = ? AND target = ? AND threads = ?",
+      [](const Query& row) { return parse_layout_choice(row.text(1)); }, silent);
 }
 
 std::string print_settings(const Settings& settings) { return nlohmann::json(settings).dump(); }

@@ -57,11 +57,20 @@ struct NodeUnit {
   Unit unit;
 };
 
+/// The units of a graph, and which of them each node has: borders of its outputs, then its own.
+struct CollectedUnits {
+  std::vector<Unit> units;
+  std::vector<std::vector<size_t>> of_node;
+};
+
+/// Returns the units of a graph whose values have their storage.
+CollectedUnits collect_units(const Graph& ready);
+
 /// Returns the units of a graph as compile() would make them for so many workers, node by node.
 std::vector<NodeUnit> units_of(const Graph& graph, long workers = 1,
                                const LayoutChooser& layouts = nullptr);
 
-/// Returns the units of a graph whose values have their storage.
+/// The same of a graph whose values have their storage.
 std::vector<NodeUnit> units_of_stored(const Graph& ready);
 
 /// Returns the templates that fit a unit.

@@ -8,30 +8,19 @@
 
 #include "base/random.h"
 #include "passes/pass_channels.h"
+#include "passes/pass_rewrite.h"
 
 namespace lathe {
 namespace {
 
+using passes::add_copy;
+using passes::copy_node;
 using passes::sums_channels;
 using passes::takes_any_layout;
 using passes::walks_channels;
 
 bool is_image(const Type& type) {
   return !type.dynamic && type.shape.size() >= 3 && is_float(type.element);
-}
-
-/// Adds a value that is to be a copy of another; its node is the caller's business.
-ValueId add_copy(Graph& graph, ValueId of, const std::string& suffix) {
-  Value copy;
-  copy.name = graph.values[of].name + suffix;
-  while (find_value(graph, copy.name) || find_node(graph, copy.name)) copy.name += "'";
-  copy.type = graph.values[of].type;
-  graph.values.push_back(std::move(copy));
-  return graph.values.size() - 1;
-}
-
-Node copy_node(const Graph& graph, ValueId from, ValueId to) {
-  return {graph.values[to].name, "identity", {}, {from}, {to}};
 }
 
 /// Copies an input that convolutions read, so that it can be stored as they like it.

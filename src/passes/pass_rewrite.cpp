@@ -75,4 +75,17 @@ Graph Rewrite::finish() const {
   return result;
 }
 
+ValueId add_copy(Graph& graph, ValueId of, const std::string& suffix) {
+  Value copy;
+  copy.name = graph.values[of].name + suffix;
+  while (find_value(graph, copy.name) || find_node(graph, copy.name)) copy.name += "'";
+  copy.type = graph.values[of].type;
+  graph.values.push_back(std::move(copy));
+  return graph.values.size() - 1;
+}
+
+Node copy_node(const Graph& graph, ValueId from, ValueId to) {
+  return {graph.values[to].name, "identity", {}, {from}, {to}};
+}
+
 }  // namespace lathe::passes

@@ -7,6 +7,12 @@
 
 namespace lathe::passes {
 
+/// Adds a value that is to be a copy of another; its node is the caller's business.
+ValueId add_copy(Graph& graph, ValueId of, const std::string& suffix);
+
+/// Returns the node that makes such a copy.
+Node copy_node(const Graph& graph, ValueId from, ValueId to);
+
 /// A graph while a pass changes it. Nodes keep their places until finish().
 class Rewrite {
  public:

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "compile/prepare.h"
+
 namespace lathe {
 namespace {
 

@@ -3,6 +3,7 @@
 
 #include "base/random.h"
 #include "compile/executor.h"
+#include "compile/prepare.h"
 #include "passes/pass_layout.h"
 #include "support/interpreted.h"
 #include "support/run_graph.h"

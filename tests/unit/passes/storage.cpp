@@ -2,7 +2,7 @@
 // no result, which run_graph.h compares where a network runs.
 #include <gtest/gtest.h>
 
-#include "compile/compile.h"
+#include "compile/prepare.h"
 #include "models/model.h"
 #include "passes/pass.h"
 #include "support/interpreted.h"
