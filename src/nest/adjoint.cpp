@@ -1,0 +1,611 @@
+// adjoint.cpp: gradients of nests. Interface: adjoint.h.
+//
+// Statements are visited last to first. Each adds to the gradients of what it reads, from the
+// gradient of what it writes; the gradient of a tensor is complete when the first statement that
+// writes it is reached. Values that only the nest itself knew (a mean, a largest element) are
+// computed again.
+#include "nest/adjoint.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+#include "base/error.h"
+#include "nest/derivative.h"
+#include "nest/gather.h"
+
+namespace lathe {
+namespace {
+
+/// Is the value a multiple of this read, so that it is 0 where that is?
+bool is_multiple(const Expr& value, size_t read) {
+  using Op = Expr::Op;
+  auto arg = [&](size_t i) { return is_multiple(value.args[i], read); };
+  switch (value.op) {
+    case Op::read:
+      return value.read == read;
+    case Op::neg:
+    case Op::div:
+      return arg(0);
+    case Op::mul:
+      return arg(0) || arg(1);
+    case Op::add:
+    case Op::sub:
+      return arg(0) && arg(1);
+    case Op::select:
+      return arg(1) && arg(2);
+    default:
+      return is_number(value, 0);
+  }
+}
+
+/// Is it quicker to compute the value again than to keep it? Products and quotients by numbers are.
+bool is_light(const Expr& value) {
+  using Op = Expr::Op;
+  bool plain = value.op == Op::read || value.op == Op::number || value.op == Op::neg ||
+               value.op == Op::mul ||
+               (value.op == Op::div && value.args[1].op == Op::number);
+  return plain && std::all_of(value.args.begin(), value.args.end(), is_light);
+}
+
+class Adjoining {
+ public:
+  Adjoining(const Nest& nest, size_t by)
+      : nest_(nest),
+        by_(by),
+        count_(nest.tensors().size()),
+        active_(count_, false),
+        pending_(count_),
+        summed_(count_, false),
+        inlined_(count_) {
+    for (const Tensor& tensor : nest.tensors()) names_.insert(tensor.name);
+  }
+
+  std::optional<Adjoint> run() {
+    find_active();
+    std::vector<size_t> order = sequence(nest_.order);
+    begin_outputs();
+    for (size_t i = order.size(); i-- > 0;) visit(nest_.statements()[order[i]]);
+    complete(by_);
+    if (!summed_[by_]) return std::nullopt;
+    add_values(order);
+    settle_bounds();
+    return assembled();
+  }
+
+ private:
+  /// While the nest is made, tensors are numbered: values of the original's, their gradients, and
+  /// what else is needed.
+  size_t gradient(size_t tensor) const { return count_ + tensor; }
+  size_t add_extra(Tensor tensor) {
+    extras_.push_back(std::move(tensor));
+    return 2 * count_ + extras_.size() - 1;
+  }
+
+  const Nest& nest_;
+  size_t by_, count_;
+  std::vector<bool> active_;                     // does the tensor depend on what it is by?
+  std::vector<std::vector<Statement>> pending_;  // that add to the gradient, not in the nest yet
+  std::vector<bool> summed_;                     // has the nest statements that write the gradient?
+  std::vector<std::optional<Statement>> inlined_;  // what the gradient is, if it is no tensor
+  std::vector<bool> copied_;  // is the gradient of an output copied, as more is added to it?
+  std::vector<Tensor> extras_;
+  std::vector<Statement> statements_;
+  std::vector<std::vector<Pad>> wider_;  // the padding that each tensor needs beyond its own
+  std::set<std::string> names_;
+
+  const Tensor& original(size_t t) const { return nest_.tensors()[t]; }
+  bool is_output(size_t t) const { return original(t).role == Role::output; }
+
+  std::string fresh(const std::string& name) {
+    std::string result = name;
+    for (int i = 2; !names_.insert(result).second; ++i) result = fmt::format("{}{}", name, i);
+    return result;
+  }
+
+  /// Returns the shape of a gradient: that of a result has no padding.
+  std::vector<long> gradient_shape(size_t t) const {
+    std::vector<long> shape = original(t).shape;
+    if (t != by_) return shape;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      shape[d] -= original(t).pad[d].before + original(t).pad[d].after;
+    }
+    return shape;
+  }
+
+  // Which tensors matter.
+
+  void find_active() {
+    active_[by_] = true;
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (const Statement& s : nest_.statements()) {
+        bool reads = std::any_of(s.reads.begin(), s.reads.end(),
+                                 [&](const Access& read) { return active_[read.tensor]; });
+        if (!reads || active_[s.write.tensor]) continue;
+        active_[s.write.tensor] = changed = true;
+      }
+    }
+  }
+
+  /// The gradients of outputs are given; of one that the nest reads itself, a copy is added to.
+  void begin_outputs() {
+    copied_.assign(count_, false);
+    for (size_t t = 0; t < count_; ++t) {
+      if (!is_output(t) || !active_[t]) continue;
+      for (const Statement& s : nest_.statements()) {
+        copied_[t] = copied_[t] || std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& r) {
+                       return r.tensor == t;
+                     });
+      }
+      if (copied_[t]) pending_[t].push_back(copy_of_gradient(t));
+    }
+  }
+
+  Statement whole(size_t t, const std::string& name) const {
+    Statement s;
+    s.name = name;
+    s.domain = poly::box(nest_.ctx(), gradient_shape(t));
+    for (size_t d = 0; d < gradient_shape(t).size(); ++d) s.dims.push_back(fmt::format("i{}", d));
+    s.write = {gradient(t), poly::identity(s.domain.space())};
+    s.update = Update::add;
+    s.origin = {s.name, poly::identity(s.domain.space())};
+    return s;
+  }
+
+  Statement copy_of_gradient(size_t t) {
+    Tensor given = original(t);
+    given.name = fresh("d" + given.name);
+    given.role = Role::input;
+    given_.push_back({t, add_extra(given)});
+    Statement s = whole(t, "begin");
+    s.reads = {{given_.back().tensor, poly::identity(s.domain.space())}};
+    s.value = read(0);
+    return without_units(s);
+  }
+
+  struct Given {
+    size_t output, tensor;
+  };
+  std::vector<Given> given_;  // gradients of outputs that are copied
+
+  // Statements.
+
+  void visit(const Statement& s) {
+    size_t to = s.write.tensor;
+    if (!active_[to]) return;
+    bool is_given = is_output(to) && !copied_[to];
+    if (!is_given) complete(to);
+    if (!is_given && !summed_[to] && !inlined_[to]) return;
+    check_overwrites(s);
+    std::optional<Expr> picked;
+    Statement seed = s;  // its reads are what derivatives are made of
+    if (s.update == Update::maximum) picked = first_maximum(seed);
+    // Reads of one element are one variable.
+    std::vector<bool> done(s.reads.size(), false);
+    for (size_t k = 0; k < s.reads.size(); ++k) {
+      if (done[k] || !active_[s.reads[k].tensor]) continue;
+      std::vector<bool> same(seed.reads.size(), false);
+      for (size_t j = k; j < s.reads.size(); ++j) {
+        same[j] = s.reads[j].tensor == s.reads[k].tensor &&
+                  s.reads[j].at.plain_is_equal(s.reads[k].at);
+        done[j] = done[j] || same[j];
+      }
+      Expr slope = derivative(s.value, [&](size_t read) { return bool(same[read]); });
+      if (is_number(slope, 0)) continue;
+      if (picked) slope = product_of(*picked, slope);
+      contribute(seed, s.reads[k], slope, to);
+    }
+  }
+
+  /// What overwrites elements would hide earlier values: no operator does.
+  void check_overwrites(const Statement& s) const {
+    if (s.update != Update::assign) return;
+    for (const Statement& other : nest_.statements()) {
+      bool matters = std::any_of(other.reads.begin(), other.reads.end(),
+                                 [&](const Access& read) { return active_[read.tensor]; });
+      if (&other == &s || other.write.tensor != s.write.tensor || !matters) continue;
+      bool later = false;
+      for (size_t i : sequence(nest_.order)) {
+        if (&nest_.statements()[i] == &other) break;
+        later = later || &nest_.statements()[i] == &s;
+      }
+      if (later) continue;
+      long apart = poly::count_image(s.domain, s.write.at) +
+                   poly::count_image(other.domain, other.write.at);
+      long together =
+          poly::count_union({{s.domain, s.write.at}, {other.domain, other.write.at}});
+      if (apart != together) {
+        fail("no gradient of '{}': statement '{}' overwrites what '{}' wrote", nest_.name, s.name,
+             other.name);
+      }
+    }
+  }
+
+  /// Adds  d(read) += slope * d(written).
+  void contribute(const Statement& seed, const Access& access, const Expr& slope, size_t from) {
+    Statement s = seed;
+    size_t to = access.tensor;
+    s.name = fmt::format("{}_by_{}", seed.name, original(to).name);
+    s.update = Update::add;
+    s.write = {gradient(to), access.at};
+    if (to == by_) {
+      std::vector<isl::aff> indices = poly::parts(access.at);
+      for (size_t d = 0; d < indices.size(); ++d) {
+        indices[d] = indices[d].add_constant(-original(to).pad[d].before);
+      }
+      s.write.at = poly::tuple(s.domain.space(), indices);
+    }
+    s.value = product_of(gradient_at(s, from, seed.write.at), slope);
+    for (Statement& part : turned(with_used_reads(s))) pending_[to].push_back(std::move(part));
+  }
+
+  /// Returns the gradient of an element as an expression; adds the reads that it needs.
+  Expr gradient_at(Statement& s, size_t t, const isl::multi_aff& at) const {
+    if (!inlined_[t]) {
+      s.reads.push_back({gradient(t), at});
+      return read(s.reads.size() - 1);
+    }
+    const Statement& from = *inlined_[t];
+    size_t first = s.reads.size();
+    // Its coordinates are the tensor's dimensions.
+    for (const Access& access : from.reads) {
+      s.reads.push_back({access.tensor, access.at.pullback(at)});
+    }
+    return with_reads(from.value, [&](size_t k) { return read(first + k); });
+  }
+
+  static Statement with_used_reads(Statement s) {
+    std::vector<Access> reads;
+    std::vector<std::optional<size_t>> places(s.reads.size());
+    s.value = with_reads(s.value, [&](size_t k) {
+      if (!places[k]) {
+        auto same = std::find_if(reads.begin(), reads.end(), [&](const Access& r) {
+          return r.tensor == s.reads[k].tensor && r.at.plain_is_equal(s.reads[k].at);
+        });
+        places[k] = static_cast<size_t>(same - reads.begin());
+        if (same == reads.end()) reads.push_back(s.reads[k]);
+      }
+      return read(*places[k]);
+    });
+    s.reads = std::move(reads);
+    return s;
+  }
+
+  /// Turns overlapping windows around where the value is a multiple of a gradient that is given.
+  std::vector<Statement> turned(const Statement& s) const {
+    std::vector<long> shape = gradient_shape(s.write.tensor - count_);
+    for (size_t k = 0; k < s.reads.size(); ++k) {
+      size_t t = s.reads[k].tensor;
+      bool given = t >= count_ && t < 2 * count_ && is_output(t - count_) && !copied_[t - count_];
+      if (given && is_multiple(s.value, k)) {
+        return gathered(s, shape, k, original(t - count_).shape);
+      }
+    }
+    return gathered(s, shape, 0, {});
+  }
+
+  /// Marks the first of equal maxima: returns what is 1 for the instance that it is.
+  ///   R[f] max= select(value == O[f], rank, -1);    1 where R[f] == rank
+  Expr first_maximum(Statement& s) {
+    std::vector<size_t> free;
+    std::vector<long> extents;
+    std::vector<isl::aff> indices;
+    for (size_t i = 0; i < s.dims.size(); ++i) {
+      if (poly::involves(s.write.at, i)) continue;
+      free.push_back(i);
+      extents.push_back(poly::range(s.domain, i).upper + 1);
+      indices.push_back(poly::coordinate(s.domain.space(), i));
+    }
+    long total = std::accumulate(extents.begin(), extents.end(), 1L, std::multiplies<>());
+    Tensor rank{fresh("rank"), Role::constant, original(s.write.tensor).element, extents,
+                std::vector<Pad>(extents.size())};
+    for (long i = 0; i < total; ++i) rank.values.push_back(static_cast<double>(total - 1 - i));
+    Tensor first = original(s.write.tensor);
+    first.name = fresh("first");
+    first.role = Role::local;
+    size_t rank_id = add_extra(rank), first_id = add_extra(first);
+    isl::multi_aff rank_at = poly::tuple(s.domain.space(), indices);
+    Statement find = s;
+    find.name = s.name + "_first";
+    find.write.tensor = first_id;
+    find.reads.push_back({s.write.tensor, s.write.at});
+    find.reads.push_back({rank_id, rank_at});
+    size_t n = find.reads.size();
+    find.value = call(Expr::Op::select,
+                      {call(Expr::Op::equal, {s.value, read(n - 2)}), read(n - 1), number(-1)});
+    statements_.push_back(find);
+    s.reads.push_back({first_id, s.write.at});
+    s.reads.push_back({rank_id, rank_at});
+    return call(Expr::Op::equal, {read(n - 2), read(n - 1)});
+  }
+
+  // Complete gradients.
+
+  /// Returns the statement over the dimensions of what it writes, if it writes every element once.
+  std::optional<Statement> over_elements(const Statement& s) const {
+    std::vector<long> shape = gradient_shape(s.write.tensor - count_);
+    if (!poly::is_box_from_zero(s.domain)) return std::nullopt;
+    std::vector<poly::Interval> sides = *poly::sides(s.domain);
+    isl::space space = poly::tuples(nest_.ctx(), shape.size());
+    std::vector<std::optional<isl::aff>> old(s.dims.size());
+    std::vector<std::string> names(shape.size());
+    for (size_t d = 0; d < shape.size(); ++d) {
+      names[d] = fmt::format("i{}", d);
+      isl::aff index = s.write.at.at(static_cast<int>(d));
+      if (shape[d] == 1 && poly::take_apart(index).is_constant()) continue;
+      bool found = false;
+      for (size_t i = 0; i < s.dims.size() && !found; ++i) {
+        if (!poly::same(index, poly::coordinate(s.domain.space(), i))) continue;
+        if (old[i] || sides[i].size() != shape[d]) return std::nullopt;
+        old[i] = poly::coordinate(space, d);
+        names[d] = s.dims[i];
+        found = true;
+      }
+      if (!found) return std::nullopt;
+    }
+    std::vector<isl::aff> parts;
+    for (const auto& part : old) {
+      if (!part) return std::nullopt;
+      parts.push_back(*part);
+    }
+    isl::multi_aff function = poly::tuple(space, parts);
+    Statement result = s;
+    result.dims = names;
+    result.domain = poly::box(nest_.ctx(), shape);
+    result.write.at = poly::identity(space);
+    for (Access& access : result.reads) access.at = access.at.pullback(function);
+    result.origin = {s.name, poly::identity(space)};
+    return result;
+  }
+
+  static Statement merged(Statement a, const Statement& b) {
+    size_t first = a.reads.size();
+    a.reads.insert(a.reads.end(), b.reads.begin(), b.reads.end());
+    a.value = sum_of(a.value, with_reads(b.value, [&](size_t k) { return read(first + k); }));
+    return with_used_reads(a);
+  }
+
+  /// Puts what was added to a gradient so far into the nest.
+  void complete(size_t t) {
+    std::optional<Statement> all;  // those that write every element, as one
+    std::vector<Statement> rest;
+    for (Statement& s : pending_[t]) {
+      if (auto elements = over_elements(s)) {
+        all = all ? merged(*all, *elements) : *elements;
+      } else {
+        rest.push_back(std::move(s));
+      }
+    }
+    pending_[t].clear();
+    bool is_first = !summed_[t];
+    if (all && rest.empty() && is_first && t != by_ && !copied_[t] && is_light(all->value)) {
+      inlined_[t] = *all;
+      return;
+    }
+    if (all) {
+      if (is_first) all->update = Update::assign;
+      statements_.push_back(without_units(*all));
+    }
+    if (!all && is_first) begin_rest(t, rest);
+    for (Statement& s : rest) statements_.push_back(std::move(s));
+    summed_[t] = summed_[t] || all || !rest.empty();
+  }
+
+  /// Decides what elements begin with that no statement writes whole.
+  void begin_rest(size_t t, std::vector<Statement>& rest) {
+    if (rest.empty()) return;
+    std::vector<poly::Image> images;
+    long sum = 0;
+    bool once = true;
+    for (const Statement& s : rest) {
+      images.push_back({s.domain, s.write.at});
+      sum += poly::count_image(s.domain, s.write.at);
+      auto determined = poly::determined(s.domain, s.write.at);
+      once = once && std::all_of(determined.begin(), determined.end(), [](bool b) { return b; });
+    }
+    long written = poly::count_union(images);
+    if (once && written == sum) {
+      for (Statement& s : rest) s.update = Update::assign;
+    }
+    std::vector<long> shape = gradient_shape(t);
+    long elements = std::accumulate(shape.begin(), shape.end(), 1L, std::multiplies<>());
+    // An output is 0 where nothing sets it; others must be told.
+    if (t == by_ || written == elements) return;
+    Statement zero = whole(t, "begin");
+    zero.update = Update::assign;
+    zero.value = number(0);
+    statements_.push_back(without_units(zero));
+    for (Statement& s : rest) s.update = Update::add;
+  }
+
+  // Values.
+
+  /// Puts the statements before all others that compute the values which gradients need.
+  void add_values(const std::vector<size_t>& order) {
+    std::vector<bool> needed(count_, false);
+    auto need = [&](const Statement& s) {
+      for (const Access& access : s.reads) {
+        if (access.tensor < count_) needed[access.tensor] = true;
+      }
+    };
+    for (const Statement& s : statements_) need(s);
+    std::vector<bool> taken(order.size(), false);
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (size_t i : order) {
+        const Statement& s = nest_.statements()[i];
+        if (taken[i] || !needed[s.write.tensor] || is_output(s.write.tensor)) continue;
+        taken[i] = changed = true;
+        need(s);
+      }
+    }
+    std::vector<Statement> values;
+    for (size_t i : order) {
+      if (taken[i]) values.push_back(nest_.statements()[i]);
+    }
+    statements_.insert(statements_.begin(), values.begin(), values.end());
+  }
+
+  // Bounds.
+
+  std::vector<long> shape_of(size_t t) const {
+    if (t < count_) return original(t).shape;
+    if (t < 2 * count_) return gradient_shape(t - count_);
+    return extras_[t - 2 * count_].shape;
+  }
+
+  /// May zeros be read around the tensor? It is an operand, not a weight, and has no other padding.
+  bool can_be_padded(size_t t) const {
+    if (t >= 2 * count_) return false;
+    if (t >= count_) return is_output(t - count_) && !copied_[t - count_];
+    return is_output(t) || (original(t).role == Role::input && original(t).padding == 0);
+  }
+
+  /// Makes every read one of an element that is there: of the padding, or by fewer instances.
+  void settle_bounds() {
+    wider_.resize(2 * count_ + extras_.size());
+    for (size_t t = 0; t < wider_.size(); ++t) wider_[t].resize(shape_of(t).size());
+    for (Statement& s : statements_) {
+      if (!poly::is_box_from_zero(s.domain)) continue;
+      for (const Access& access : s.reads) restrict(s, access);
+    }
+    for (Statement& s : statements_) {
+      for (const Access& access : s.reads) widen(s, access);
+    }
+    for (Statement& s : statements_) {
+      for (Access& access : s.reads) {
+        std::vector<isl::aff> indices = poly::parts(access.at);
+        for (size_t d = 0; d < indices.size(); ++d) {
+          indices[d] = indices[d].add_constant(wider_[access.tensor][d].before);
+        }
+        access.at = poly::tuple(s.domain.space(), indices);
+      }
+    }
+  }
+
+  void restrict(Statement& s, const Access& access) const {
+    if (can_be_padded(access.tensor)) return;
+    isl::space space = s.domain.space();
+    std::vector<long> shape = shape_of(access.tensor);
+    for (size_t d = 0; d < shape.size(); ++d) {
+      isl::aff index = access.at.at(static_cast<int>(d));
+      poly::Interval reach = poly::range(s.domain, index);
+      if (reach.lower >= 0 && reach.upper < shape[d]) continue;
+      s.domain = poly::boxed(s.domain.intersect(index.ge_set(poly::constant(space, 0)))
+                                 .intersect(index.lt_set(poly::constant(space, shape[d]))));
+    }
+  }
+
+  void widen(const Statement& s, const Access& access) {
+    std::vector<long> shape = shape_of(access.tensor);
+    for (size_t d = 0; d < shape.size(); ++d) {
+      poly::Interval reach = poly::range(s.domain, access.at.at(static_cast<int>(d)));
+      Pad& pad = wider_[access.tensor][d];
+      pad.before = std::max(pad.before, -reach.lower);
+      pad.after = std::max(pad.after, reach.upper - (shape[d] - 1));
+    }
+  }
+
+  // The nest.
+
+  Tensor gradient_tensor(size_t t, Role role) {
+    Tensor tensor = original(t);
+    tensor.name = fresh("d" + tensor.name);
+    tensor.role = role;
+    tensor.shape = gradient_shape(t);
+    tensor.padding = 0;
+    tensor.values.clear();
+    tensor.pad.assign(tensor.shape.size(), {});
+    return tensor;
+  }
+
+  std::optional<Adjoint> assembled() {
+    std::vector<bool> used(wider_.size(), false);
+    for (const Statement& s : statements_) {
+      used[s.write.tensor] = true;
+      for (const Access& access : s.reads) used[access.tensor] = true;
+    }
+    std::vector<Tensor> tensors;
+    std::vector<size_t> places(wider_.size());
+    Adjoint result;
+    auto add = [&](size_t t, Tensor tensor) {
+      for (size_t d = 0; d < tensor.shape.size(); ++d) {
+        tensor.pad[d].before += wider_[t][d].before;
+        tensor.pad[d].after += wider_[t][d].after;
+        tensor.shape[d] += wider_[t][d].before + wider_[t][d].after;
+      }
+      places[t] = tensors.size();
+      tensors.push_back(std::move(tensor));
+    };
+    for (bool outputs : {false, true}) {
+      for (size_t t = 0; t < count_; ++t) {
+        Role role = original(t).role;
+        bool operand = outputs ? role == Role::output : role == Role::input || role == Role::weight;
+        if (!used[t] || !operand) continue;
+        Tensor tensor = original(t);
+        if (outputs) tensor.role = Role::input;
+        add(t, tensor);
+        result.values.push_back(t);
+      }
+    }
+    for (size_t t = 0; t < count_; ++t) {
+      if (!is_output(t)) continue;
+      if (!copied_[t] && used[gradient(t)]) {
+        add(gradient(t), gradient_tensor(t, Role::input));
+        result.gradients.push_back(t);
+      }
+      for (const Given& given : given_) {
+        if (given.output != t || !used[given.tensor]) continue;
+        add(given.tensor, extras_[given.tensor - 2 * count_]);
+        result.gradients.push_back(t);
+      }
+    }
+    add(gradient(by_), gradient_tensor(by_, Role::output));
+    for (size_t t = 0; t < used.size(); ++t) {
+      bool operand = t < count_ ? original(t).role != Role::local && original(t).role != Role::constant
+                                : false;
+      if (!used[t] || operand || t == gradient(by_)) continue;
+      if (t < count_) {
+        add(t, original(t));
+      } else if (t < 2 * count_) {
+        if (!is_output(t - count_) || copied_[t - count_])
+          add(t, gradient_tensor(t - count_, Role::local));
+      } else if (extras_[t - 2 * count_].role != Role::input) {
+        add(t, extras_[t - 2 * count_]);
+      }
+    }
+    std::vector<Order> order;
+    std::set<std::string> names;
+    for (Statement& s : statements_) {
+      std::string name = s.name;
+      for (int i = 2; !names.insert(name).second; ++i) name = fmt::format("{}{}", s.name, i);
+      s.name = name;
+      s.origin = {name, poly::identity(s.domain.space())};
+      rename_channels(s);
+      s.write.tensor = places[s.write.tensor];
+      for (Access& access : s.reads) access.tensor = places[access.tensor];
+      order.push_back(plain_order(s, {static_cast<long>(order.size())}));
+    }
+    result.nest = make_nest("d" + nest_.name, std::move(tensors), statements_, std::move(order));
+    return result;
+  }
+
+  /// By convention "co" counts what is written, and "ci" what is summed up.
+  static void rename_channels(Statement& s) {
+    auto co = std::find(s.dims.begin(), s.dims.end(), "co");
+    auto ci = std::find(s.dims.begin(), s.dims.end(), "ci");
+    if (co == s.dims.end() || ci == s.dims.end()) return;
+    bool writes_co = poly::involves(s.write.at, static_cast<size_t>(co - s.dims.begin()));
+    bool writes_ci = poly::involves(s.write.at, static_cast<size_t>(ci - s.dims.begin()));
+    if (writes_ci && !writes_co) std::swap(*co, *ci);
+  }
+};
+
+}  // namespace
+
+std::optional<Adjoint> adjoint_of(const Nest& nest, size_t by) {
+  return Adjoining(nest, by).run();
+}
+
+}  // namespace lathe

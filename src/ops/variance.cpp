@@ -1,0 +1,51 @@
+// variance.cpp: how far elements are from a mean that is given, along some dimensions: with the
+// mean of a batch, what a batch normalisation divides by while a network is trained.
+//
+//   S[c] += (I[n, c, h, w] - M[c]) * (I[n, c, h, w] - M[c]);  O[c] = S[c] / (N*H*W)
+#include "ops/op_dims.h"
+#include "ops/op_reduce.h"
+#include "ops/op_shape.h"
+
+namespace lathe::ops {
+namespace {
+
+std::vector<Type> types_of(const Call& call) {
+  check_same_element(call, 1);
+  Type result{call.element(0), reduction(call).output()};
+  if (call.type(1) != result) {
+    call.refuse("the mean {} must be {}", print_type(call.type(1)), print_type(result));
+  }
+  return {result};
+}
+
+Nest nest_of_call(isl::ctx ctx, const Call& call) {
+  Reduction r = reduction(call);
+  StatementBuilder::Extents loops = loops_over(r.input);
+  NestBuilder b(ctx, "variance");
+  size_t I = declare(b, call, 0, "I"), M = declare(b, call, 1, "M");
+  size_t S = b.tensor("S", Role::local, r.output(), call.element(0));
+  size_t O = declare_output(b, types_of(call).front());
+  auto& sum = b.statement("sum", loops);
+  Expr x = sum.read(I, at(sum, loops)), mean = sum.read(M, output_at(sum, r));
+  sum.add(S, output_at(sum, r), (x - mean) * (x - mean));
+  auto& s = b.statement("divide", loops_over(r.output()));
+  std::vector<Index> to = at(s, loops_over(r.output()));
+  s.assign(O, to, s.read(S, to) / number(static_cast<double>(r.count())));
+  return b.build();
+}
+
+}  // namespace
+
+Op variance() {
+  return {.name = "variance",
+          .summary = "mean square of the distance from a mean, along some dimensions",
+          .examples = {"variance(f32[2x3x4x5], f32[3], axes=[0, 2, 3], keep=0)",
+                       "variance(f32[3x4], f32[3x1], axes=[1])"},
+          .graph = {.least = 2,
+                    .most = 2,
+                    .settings = reduce_settings(),
+                    .infer = types_of,
+                    .nest = nest_of_call}};
+}
+
+}  // namespace lathe::ops
