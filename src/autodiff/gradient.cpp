@@ -95,7 +95,7 @@ class Differentiation {
 
   /// Returns a constant of ones, of the type of what is differentiated.
   ValueId ones() {
-    const Type& type = graph_.values[of_].type;
+    const Type type = graph_.values[of_].type;
     std::vector<double> values(static_cast<size_t>(count_of(type.shape)), 1.0);
     ValueId id = add_value("d." + graph_.values[of_].name + ".ones", type);
     graph_.values[id].kind = Value::Kind::constant;

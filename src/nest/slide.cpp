@@ -33,11 +33,11 @@ bool moves(const std::vector<Affine>& access, size_t coordinate) {
                      [&](const Affine& a) -> bool { return poly::involved(a)[coordinate]; });
 }
 
-/// Is the function just this coordinate?
-bool is_coordinate(const Affine& a, size_t coordinate) {
-  if (!a.is_linear() || a.constant != 0) return false;
+/// Is the function a multiple of this coordinate, and a constant?
+bool is_of_coordinate(const Affine& a, size_t coordinate) {
+  if (!a.is_linear()) return false;
   for (size_t i = 0; i < a.coefficients.size(); ++i) {
-    if (a.coefficients[i] != (i == coordinate ? 1 : 0)) return false;
+    if ((a.coefficients[i] != 0) != (i == coordinate)) return false;
   }
   return true;
 }
@@ -99,7 +99,7 @@ class Finder {
     const Affine& at = data_[d];
     require_step(at, x, k);
     auto in_weight = only_dimension(weight_, k), in_result = only_dimension(write_, x);
-    bool plain = in_weight && in_result && is_coordinate(weight_[*in_weight], k) &&
+    bool plain = in_weight && in_result && is_of_coordinate(weight_[*in_weight], k) &&
                  write_[*in_result].is_linear() && write_[*in_result].coefficients[x] == 1 &&
                  only_dimension(data_, x) && only_dimension(data_, k);
     if (!plain) {
@@ -107,7 +107,10 @@ class Finder {
            s_.dims[x], s_.dims[k], s_.name);
     }
     poly::Interval xs = poly::range(s_.domain, x), ks = poly::range(s_.domain, k);
-    return Slide{x, k, d, *in_weight, *in_result, xs.size(), ks.size()};
+    const Affine& of_weight = weight_[*in_weight];
+    return Slide{x,         k,         d,
+                 *in_weight, *in_result, xs.size(),
+                 ks.size(), of_weight.constant, of_weight.coefficients[k]};
   }
 
   /// Checks that a position, or an element of the window, is one coordinate.

@@ -17,6 +17,9 @@ struct Slide {
   size_t position, window;               ///< coordinates of the statement
   size_t in_data, in_weight, in_result;  ///< dimensions of the tensors
   long positions, elements;              ///< their extents
+  /// Where the window's elements are in the weight: first + step * element. The gradient of a
+  /// convolution has them in reverse.
+  long first = 0, step = 1;
 };
 
 /// A statement that adds products of a window's weights and data.

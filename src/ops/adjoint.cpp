@@ -62,7 +62,7 @@ Op adjoint() {
                "of=\"max_pool(f32[1x2x5x6], kernel=[3, 3], pads=[1, 1, 1, 1], "
                "strides=[2, 2])\", by=0)",
                "adjoint(f32[2x3], _, f32[2x3], of=\"gelu(f32[2x3])\", by=0)"},
-          .graph = {.least = 1,
+          .graph = {.least = 0,
                     .most = any_number,
                     .settings = {{"of", std::string(), "the operator with its operands' types",
                                   Setting::Need::required},

@@ -18,6 +18,11 @@ std::string unique(const std::string& name, std::unordered_set<std::string>& tak
 
 }  // namespace
 
+GraphBuilder::GraphBuilder(Graph graph) : graph_(std::move(graph)) {
+  for (const Value& value : graph_.values) value_names_.insert(value.name);
+  for (const Node& node : graph_.nodes) node_names_.insert(node.name);
+}
+
 ValueId GraphBuilder::add(Value value) {
   value.name = unique(value.name, value_names_);
   graph_.values.push_back(std::move(value));

@@ -17,6 +17,8 @@ namespace lathe {
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name) { graph_.name = std::move(name); }
+  /// Goes on with a graph that is there: its values keep their ids.
+  explicit GraphBuilder(Graph graph);
 
   ValueId input(const std::string& name, Type type);
   /// Adds a weight or a state, with data or with a way to begin.
@@ -46,6 +48,8 @@ class GraphBuilder {
 
   /// Returns the graph, verified, without what no output needs.
   Graph build() const;
+  /// Returns the graph as it is: values keep their ids.
+  const Graph& unfinished() const { return graph_; }
 
  private:
   Graph graph_;

@@ -23,15 +23,71 @@ bool is_formula(std::string_view op) {
                      [&](const Formula& formula) { return formula.name == op; });
 }
 
-/// Returns the operators that a node computes: those inside, if it is several in one.
-std::vector<std::string> operators_of(const Node& node) {
-  auto calls = node.attributes.find("calls");
-  if (node.op != "fused" || calls == node.attributes.end()) return {node.op};
-  std::vector<std::string> result;
-  for (const std::string& text : std::get<std::vector<std::string>>(calls->second)) {
-    result.push_back(text.substr(0, text.find('(')));
+/// One of the operators that a node computes: of a gradient, the operator that it is a gradient of.
+struct Part {
+  std::string op;
+  std::optional<long> by;  ///< of a gradient: by which operand
+};
+
+Part part_of(const std::string& op, const Attributes& attributes) {
+  auto of = attributes.find("of");
+  if (op != "adjoint" || of == attributes.end()) return {op, std::nullopt};
+  const auto& text = std::get<std::string>(of->second);
+  auto by = attributes.find("by");
+  return {text.substr(0, text.find('(')),
+          by == attributes.end() ? 0 : std::get<long>(by->second)};
+}
+
+std::vector<Part> operators_of(const Graph& graph, const Node& node) {
+  if (node.op != "fused") return {part_of(node.op, node.attributes)};
+  std::vector<Part> result;
+  for (const ops::TypedPart& typed : calls_of(graph, node)) {
+    result.push_back(part_of(typed.part.op->name, typed.part.attributes));
   }
   return result;
+}
+
+/// A convolution, or its gradient, as the first of the operators that a node computes.
+struct Convolution {
+  Call call;                       ///< the convolution itself
+  std::optional<long> by;          ///< of a gradient: by which operand
+  std::optional<size_t> data;      ///< the operand of the node that is convolved
+};
+
+std::optional<Convolution> convolution_of(const Graph& graph, const Node& node) {
+  if (node.op != "fused" && node.op != "adjoint" && node.op != "conv" &&
+      node.op != "conv_transpose") {
+    return std::nullopt;
+  }
+  ops::TypedPart first = calls_of(graph, node).front();
+  Part part = part_of(first.part.op->name, first.part.attributes);
+  if (part.op != "conv" && part.op != "conv_transpose") return std::nullopt;
+  auto operand = [&](size_t i) -> std::optional<size_t> {
+    const ops::Source& source = first.part.sources.at(i);
+    if (source.kind != ops::Source::Kind::operand) return std::nullopt;
+    return source.index;
+  };
+  if (!part.by) return Convolution{first.call, std::nullopt, operand(0)};
+  Call call = parse_call(first.call.text("of"));
+  // Operands, the output, and then its gradient: that is what a gradient by the data convolves.
+  size_t gradient = call.inputs() + 1;
+  std::optional<size_t> data = *part.by == 0 ? operand(gradient) : std::nullopt;
+  return Convolution{std::move(call), part.by, data};
+}
+
+/// Does a convolution work on each channel alone?
+bool is_depthwise(const Call& call) {
+  // The weights' second dimension is the input channels of a group, or (transposed) the filters.
+  const Shape& weights = call.shape(1);
+  return call.name() == "conv" && (weights.size() < 2 || weights[1] == 1);
+}
+
+/// Does a reduction leave the channels apart?
+bool keeps_channels(const Call& call) {
+  const Shape& axes = call.integers("axes");
+  long rank = static_cast<long>(call.shape(0).size());
+  return !axes.empty() && std::none_of(axes.begin(), axes.end(),
+                                       [&](long axis) { return axis == 1 || axis == 1 - rank; });
 }
 
 /// Does a slice take all channels?
@@ -46,25 +102,27 @@ bool keeps_channels(const Graph& graph, const Node& node) {
 
 }  // namespace
 
-bool is_convolution(const Node& node) {
-  std::string op = operators_of(node).front();
-  return op == "conv" || op == "conv_transpose";
+bool sums_channels(const Graph& graph, const Node& node) {
+  return summed_operand(graph, node).has_value();
 }
 
-bool sums_channels(const Graph& graph, const Node& node) {
-  if (!is_convolution(node)) return false;
-  bool transposed = operators_of(node).front() == "conv_transpose";
-  // The weights' second dimension is the input channels of a group, or (transposed) the filters.
-  const Shape& weights = graph.values[node.inputs.at(1)].type.shape;
-  return weights.size() > 1 && (transposed || weights[1] > 1);
+std::optional<size_t> summed_operand(const Graph& graph, const Node& node) {
+  auto found = convolution_of(graph, node);
+  return found && !is_depthwise(found->call) ? found->data : std::nullopt;
+}
+
+bool has_channels(const Graph& graph, const Node& node) {
+  auto found = convolution_of(graph, node);
+  return !found || !found->by || *found->by == 0;
 }
 
 bool walks_channels(const Graph& graph, const Node& node) {
-  if (!is_convolution(node)) return false;
-  if (!sums_channels(graph, node)) return true;
+  auto found = convolution_of(graph, node);
+  if (!found) return false;
+  if (is_depthwise(found->call)) return true;
   auto calls = calls_of(graph, node);
   return std::any_of(calls.begin(), calls.end(), [](const ops::TypedPart& typed) {
-    return typed.part.op->name == "conv" && typed.call.type(1).shape[1] == 1;
+    return typed.part.op->name == "conv" && is_depthwise(typed.call);
   });
 }
 
@@ -76,9 +134,13 @@ bool takes_any_layout(const Graph& graph, const Node& node) {
     long rank = static_cast<long>(graph.values[node.outputs.front()].type.shape.size());
     return at == 1 || at == 1 - rank;
   }
-  std::vector<std::string> all = operators_of(node);
-  return std::all_of(all.begin(), all.end(), [](const std::string& op) {
-    return is_window(op) || is_formula(op) || op == "batch_norm";
+  for (const char* reduction : {"reduce_sum", "reduce_mean", "variance"}) {
+    if (node.op == reduction) return keeps_channels(call_of(graph, node));
+  }
+  std::vector<Part> all = operators_of(graph, node);
+  return std::all_of(all.begin(), all.end(), [](const Part& part) {
+    bool reduces = part.by && (part.op == "reduce_mean" || part.op == "variance");
+    return is_window(part.op) || is_formula(part.op) || part.op == "batch_norm" || reduces;
   });
 }
 

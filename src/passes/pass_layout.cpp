@@ -15,6 +15,8 @@ namespace {
 
 using passes::add_copy;
 using passes::copy_node;
+using passes::has_channels;
+using passes::summed_operand;
 using passes::sums_channels;
 using passes::takes_any_layout;
 using passes::walks_channels;
@@ -96,11 +98,12 @@ class Classes {
   }
 
   void add(const Graph& graph, const Node& node) {
-    bool sums = sums_channels(graph, node);
+    if (!has_channels(graph, node)) return;
+    std::optional<size_t> summed = summed_operand(graph, node);
     ValueId to = node.outputs.front();
-    for (size_t i = sums ? 1 : 0; i < node.inputs.size(); ++i) {
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
       ValueId from = node.inputs[i];
-      if (from == no_value || graph.values[from].kind != Value::Kind::computed) continue;
+      if (i == summed || from == no_value || graph.values[from].kind != Value::Kind::computed) continue;
       if (is_image(graph.values[from].type)) unite(from, to);
     }
     // Windows with weights of their own for each channel walk a few channels at a time.
@@ -127,6 +130,11 @@ bool may_lie_in_blocks(const Graph& graph, ValueId id, const std::vector<size_t>
   return liked && !is_pixel && shape[1] > 1;
 }
 
+/// Returns the value whose channels a node sums over.
+ValueId data_of(const Graph& graph, size_t node) {
+  return graph.nodes[node].inputs[*summed_operand(graph, graph.nodes[node])];
+}
+
 }  // namespace
 
 Layouts layouts_of(const Graph& graph) {
@@ -137,7 +145,7 @@ Layouts layouts_of(const Graph& graph) {
   Classes classes(g);
   std::map<ValueId, size_t> places;  // of classes, by their representative
   for (const Node& node : g.nodes) {
-    if (!takes_any_layout(g, node)) continue;
+    if (!takes_any_layout(g, node) || !has_channels(g, node)) continue;
     for (ValueId id : node.outputs) {
       if (!may_lie_in_blocks(g, id, users[id])) continue;
       auto [at, is_new] = places.try_emplace(classes.find(id), layouts.classes.size());
@@ -157,7 +165,8 @@ LayoutChoice own_choice(const Layouts& layouts) {
 
 bool can_read_copy(const Layouts& layouts, size_t node) {
   const Node& n = layouts.graph.nodes[node];
-  return sums_channels(layouts.graph, n) && layouts.class_of[n.inputs.front()] != no_class;
+  auto data = summed_operand(layouts.graph, n);
+  return data && layouts.class_of[n.inputs[*data]] != no_class;
 }
 
 bool fits(const Layouts& layouts, const LayoutChoice& choice) {
@@ -170,7 +179,7 @@ bool fits(const Layouts& layouts, const LayoutChoice& choice) {
   }
   return std::all_of(choice.copies.begin(), choice.copies.end(), [&](const auto& copy) {
     return copy.first < layouts.graph.nodes.size() && can_read_copy(layouts, copy.first) &&
-           fit(layouts.class_of[layouts.graph.nodes[copy.first].inputs.front()], copy.second);
+           fit(layouts.class_of[data_of(layouts.graph, copy.first)], copy.second);
   });
 }
 
@@ -184,15 +193,16 @@ Graph with_layouts(const Layouts& layouts, const LayoutChoice& choice) {
   for (size_t n = 0; n < layouts.graph.nodes.size(); ++n) {
     Node node = layouts.graph.nodes[n];
     auto wanted = choice.copies.find(n);
-    ValueId from = node.inputs.empty() ? no_value : node.inputs.front();
-    if (wanted != choice.copies.end() && result.values[from].storage.block != wanted->second) {
+    auto data = wanted == choice.copies.end() ? std::nullopt : summed_operand(layouts.graph, node);
+    ValueId from = data ? node.inputs[*data] : no_value;
+    if (data && result.values[from].storage.block != wanted->second) {
       auto [at, is_new] = copies.try_emplace({from, wanted->second});
       if (is_new) {
         at->second = add_copy(result, from, fmt::format(".by{}", wanted->second));
         result.values[at->second].storage.block = wanted->second;
         nodes.push_back(copy_node(result, from, at->second));
       }
-      node.inputs.front() = at->second;
+      node.inputs[*data] = at->second;
     }
     nodes.push_back(std::move(node));
   }

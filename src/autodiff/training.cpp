@@ -1,0 +1,70 @@
+// training.cpp: networks as they learn. Interface: training.h.
+#include "autodiff/training.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/op_graph.h"
+
+namespace lathe {
+
+Graph in_training(const Graph& graph) {
+  GraphBuilder builder(graph);
+  std::vector<Node> nodes;
+  for (const Node& node : graph.nodes) {
+    if (node.op != "batch_norm") {
+      nodes.push_back(node);
+      continue;
+    }
+    const Shape& shape = graph.values[node.inputs[0]].type.shape;
+    Shape axes;
+    for (size_t i = 0; i < shape.size(); ++i) {
+      if (i != 1) axes.push_back(static_cast<long>(i));
+    }
+    Attributes over{{"axes", axes}, {"keep", 0L}};
+    ValueId x = node.inputs[0];
+    ValueId mean = builder.call("reduce_mean", {x}, over, node.name + ".mean");
+    ValueId variance = builder.call("variance", {x, mean}, over, node.name + ".variance");
+    nodes.insert(nodes.end(), builder.nodes().end() - 2, builder.nodes().end());
+    Node changed = node;
+    changed.inputs[3] = mean;
+    changed.inputs[4] = variance;
+    nodes.push_back(std::move(changed));
+  }
+  Graph result = builder.unfinished();
+  result.nodes = std::move(nodes);
+  verify_types(result);
+  return result;
+}
+
+Learning with_loss(const Graph& graph) {
+  if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
+    fail("'{}' has {} inputs and {} outputs; a classifier has one of each", graph.name,
+         graph.inputs.size(), graph.outputs.size());
+  }
+  Learning result;
+  result.images = graph.inputs[0];
+  result.logits = graph.outputs[0];
+  // A probability is taken back to what the softmax was made of: its logarithm needs no detour.
+  for (const Node& node : graph.nodes) {
+    if (node.op == "softmax" && node.outputs[0] == result.logits) result.logits = node.inputs[0];
+  }
+  const Type& type = graph.values[result.logits].type;
+  if (type.shape.size() != 2 || !is_float(type.element) || type.dynamic) {
+    fail("'{}' is no classifier: its output is {}, not [samples x classes]", graph.name,
+         print_type(type));
+  }
+  if (type.shape[0] != graph.values[result.images].type.shape.at(0)) {
+    fail("'{}' says {} things of {} samples", graph.name, type.shape[0],
+         graph.values[result.images].type.shape[0]);
+  }
+  GraphBuilder builder(graph);
+  result.labels = builder.input("labels", type);
+  ValueId logarithms = builder.call("log_softmax", {result.logits}, {{"axis", 1L}}, "loss.log");
+  ValueId chosen = builder.call("mul", {result.labels, logarithms}, {}, "loss.chosen");
+  result.losses = builder.call("neg", {chosen}, {}, "loss");
+  result.graph = builder.unfinished();
+  return result;
+}
+
+}  // namespace lathe

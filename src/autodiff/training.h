@@ -1,0 +1,26 @@
+// A network as it learns.
+//
+//   Learning learning = with_loss(in_training(load_model("resnet34-cifar", {.batch = 64})));
+//   Gradients g = with_gradients(learning.graph, learning.losses, {...});
+#pragma once
+
+#include "graph/graph.h"
+
+namespace lathe {
+
+/// Returns the network with batch normalisations that take the mean and the variance from the batch
+/// instead of from what training kept.
+Graph in_training(const Graph& graph);
+
+/// A classifier with its loss, the cross-entropy, sample by sample.
+struct Learning {
+  Graph graph;             ///< has a further input "labels": for each sample, 1 at its class
+  ValueId images, labels;  ///< inputs
+  ValueId logits;          ///< what the network says, before a softmax
+  ValueId losses;          ///< -log(probability of the class) at the class, 0 at the others
+};
+
+/// Adds the loss. Fails if the network is no classifier: one input, one output [samples, classes].
+Learning with_loss(const Graph& graph);
+
+}  // namespace lathe

@@ -1,0 +1,46 @@
+// score.cpp: "lathe score NETWORK": what a network promises before it is trained.
+#include "cli/verb_network.h"
+#include "data/dataset.h"
+#include "metrics/metric.h"
+
+namespace lathe::cli {
+namespace {
+
+struct Options {
+  NetworkArguments network;
+  std::string data = "synthetic:1", metric = "fisher";
+  long samples = 64;
+  int threads = 1;
+};
+
+int run(const Options& options) {
+  NetworkArguments arguments = options.network;
+  arguments.model.batch = options.samples;
+  Graph graph = initialised(load_network(arguments), arguments.seed);
+  Dataset data = load_dataset(options.data, Split::train, Normalize::cifar);
+  Batch batch{data.images(0, options.samples), data.labels(0, options.samples)};
+  Program program(graph, batch, Hook::convolution);
+  Finish finish = find_metric(options.metric).prepare(program);
+  program.run({}, options.threads);
+  Score score = finish();
+  for (const LayerScore& layer : score.layers) fmt::print("{:30} {:.6g}\n", layer.layer, layer.score);
+  fmt::print("total {:.6g}\n", score.total);
+  return 0;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_network_arguments(app, options->network);
+  app.add_option("--data", options->data, "images with labels");
+  app.add_option("--metric", options->metric, "which");
+  app.add_option("--samples", options->samples, "images of the minibatch");
+  app.add_option("--threads", options->threads, "workers");
+  app.add_option("--seed", options->network.seed, "of weights that nobody trained");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb score() { return {"score", "score a network before it is trained", prepare}; }
+
+}  // namespace lathe::cli
