@@ -1,7 +1,9 @@
 // score.cpp: "lathe score NETWORK": what a network promises before it is trained.
 #include "cli/verb_network.h"
 #include "data/dataset.h"
-#include "metrics/metric.h"
+#include "metrics/metric_program.h"
+#include "compile/units.h"
+#include <chrono>
 
 namespace lathe::cli {
 namespace {
@@ -19,10 +21,17 @@ int run(const Options& options) {
   Graph graph = initialised(load_network(arguments), arguments.seed);
   Dataset data = load_dataset(options.data, Split::train, Normalize::cifar);
   Batch batch{data.images(0, options.samples), data.labels(0, options.samples)};
-  Program program(graph, batch, Hook::convolution);
-  Finish finish = find_metric(options.metric).prepare(program);
-  program.run({}, options.threads);
-  Score score = finish();
+  EvaluationOptions how;
+  how.threads = options.threads;
+  how.compile.made = std::make_shared<MadeUnits>();
+  Score score;
+  for (int i = 0; i < 3; ++i) {
+    auto a = std::chrono::steady_clock::now();
+    Evaluation evaluation(graph, batch, how);
+    score = evaluation.run(parse_metrics(options.metric))[0];
+    auto b = std::chrono::steady_clock::now();
+    fmt::print("{} s\n", std::chrono::duration<double>(b - a).count());
+  }
   for (const LayerScore& layer : score.layers) fmt::print("{:30} {:.6g}\n", layer.layer, layer.score);
   fmt::print("total {:.6g}\n", score.total);
   return 0;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "backends/llvm.h"
 #include "graph/graph.h"
@@ -25,10 +26,14 @@ using Chooser = std::function<std::optional<Choice>(const std::string& key)>;
 /// Says how the values of a graph lie, by its key (pass_layout.h): nothing leaves it to the passes.
 using LayoutChooser = std::function<std::optional<LayoutChoice>(const std::string& key)>;
 
+class MadeUnits;
+
 struct CompileOptions {
   Target target = native_target();
   Effort effort = Effort::quick;
   bool cache = true;                ///< keep object files, and use those of earlier runs
+  /// What was compiled with the same options before, in this process (units.h); null: nothing.
+  std::shared_ptr<MadeUnits> made = nullptr;
   unsigned threads = 0;             ///< that compile; 0: one for each core
   Chooser choose = nullptr;         ///< null: the templates choose
   LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit

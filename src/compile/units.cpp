@@ -141,14 +141,27 @@ std::optional<Choice> choice_for(const CompileOptions& options, const Unit& unit
   return options.choose ? options.choose(unit.key) : std::nullopt;
 }
 
+std::shared_ptr<const Made> MadeUnits::find(const std::string& key) const {
+  std::lock_guard lock(mutex_);
+  auto found = made_.find(key);
+  return found == made_.end() ? nullptr : found->second;
+}
+
+void MadeUnits::keep(const std::string& key, std::shared_ptr<const Made> made) {
+  std::lock_guard lock(mutex_);
+  made_.insert_or_assign(key, std::move(made));
+}
+
 std::vector<std::shared_ptr<const Made>> make_units(const std::vector<Unit>& units,
                                                     const CompileOptions& options) {
   std::map<std::string, size_t> first;
-  std::vector<size_t> kinds;
-  for (size_t i = 0; i < units.size(); ++i) {
-    if (first.try_emplace(units[i].key, i).second) kinds.push_back(i);
-  }
+  std::vector<size_t> kinds;  // that are not made yet
   std::vector<std::shared_ptr<const Made>> made(units.size());
+  for (size_t i = 0; i < units.size(); ++i) {
+    if (!first.try_emplace(units[i].key, i).second) continue;
+    if (options.made) made[i] = options.made->find(units[i].key);
+    if (!made[i]) kinds.push_back(i);
+  }
   std::atomic<size_t> next = 0, done = 0;
   std::exception_ptr failure;
   std::mutex mutex;
@@ -158,6 +171,7 @@ std::vector<std::shared_ptr<const Made>> make_units(const std::vector<Unit>& uni
     for (size_t i = next++; i < kinds.size(); i = next++) {
       try {
         made[kinds[i]] = make_one(context, compiler, units[kinds[i]], options);
+        if (options.made) options.made->keep(units[kinds[i]].key, made[kinds[i]]);
       } catch (...) {
         std::lock_guard lock(mutex);
         if (!failure) failure = std::current_exception();
@@ -172,7 +186,7 @@ std::vector<std::shared_ptr<const Made>> make_units(const std::vector<Unit>& uni
   count = std::clamp<size_t>(count, 1, std::max<size_t>(1, kinds.size()));
   std::vector<std::thread> threads;
   for (size_t i = 1; i < count; ++i) threads.emplace_back(work);
-  work();
+  if (!kinds.empty()) work();
   for (std::thread& thread : threads) thread.join();
   if (failure) std::rethrow_exception(failure);
   for (size_t i = 0; i < units.size(); ++i) made[i] = made[first[units[i].key]];

@@ -2,7 +2,9 @@
 // compiled once, on several threads.
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 
 #include "compile/compile.h"
 #include "compile/node.h"
@@ -29,6 +31,19 @@ struct Made {
   std::vector<std::string> symbols;
   std::string object;
   double flops = 0;
+};
+
+/// What units became, for graphs that are compiled one after the other and have units in common:
+/// the same network with other weights, or with one layer changed. Used by several threads.
+class MadeUnits {
+ public:
+  /// Returns what a unit of this key became, or null.
+  std::shared_ptr<const Made> find(const std::string& key) const;
+  void keep(const std::string& key, std::shared_ptr<const Made> made);
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<const Made>> made_;
 };
 
 /// Prints a layout: equal texts are equal layouts, but for the origin.

@@ -5,7 +5,7 @@
 //
 // A is an activation, g the gradient of the sample's own loss by it: the score does not depend on
 // how many samples there are.
-#include "metrics/metric.h"
+#include "metrics/metric_program.h"
 
 namespace lathe::metrics {
 namespace {
@@ -36,7 +36,8 @@ LayerScore score_of(const std::string& layer, const Array& products) {
   return result;
 }
 
-Finish prepare(Program& program) {
+Finish prepare(Evaluation& evaluation) {
+  Program& program = evaluation.program();
   std::vector<std::pair<std::string, size_t>> wanted;
   for (const Program::Activation& activation : program.activations()) {
     if (activation.gradient == no_value) continue;

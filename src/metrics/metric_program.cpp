@@ -1,0 +1,212 @@
+// metric_program.cpp: networks as they learn, for metrics. Interface: metric_program.h.
+#include "metrics/metric_program.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autodiff/gradient.h"
+#include "base/error.h"
+
+namespace lathe {
+namespace {
+
+struct Hooked {
+  std::string layer;
+  ValueId value;
+};
+
+/// Returns the values that are looked at.
+std::vector<Hooked> hooked(const Graph& graph, Hook hook) {
+  std::vector<Hooked> result;
+  std::vector<size_t> depth(graph.values.size(), 0);
+  for (const Node& node : graph.nodes) {
+    size_t deepest = 0;
+    for (ValueId id : node.inputs) {
+      if (id != no_value) deepest = std::max(deepest, depth[id]);
+    }
+    for (ValueId id : node.outputs) depth[id] = deepest + 1;
+    const char* op = hook == Hook::convolution     ? "conv"
+                     : hook == Hook::normalisation ? "batch_norm"
+                                                   : "add";
+    if (node.op != op) continue;
+    if (hook != Hook::block) {
+      result.push_back({node.name, node.outputs[0]});
+      continue;
+    }
+    // Of a residual sum, the longer way is the block.
+    ValueId a = node.inputs[0], b = node.inputs[1];
+    bool residual = graph.values[a].kind == Value::Kind::computed &&
+                    graph.values[b].kind == Value::Kind::computed &&
+                    graph.values[a].type == graph.values[b].type;
+    if (residual) result.push_back({node.name, depth[a] >= depth[b] ? a : b});
+  }
+  return result;
+}
+
+Array one_hot(const std::vector<long>& labels, const Type& type) {
+  if (static_cast<long>(labels.size()) != type.shape[0]) {
+    fail("the network takes {} samples, but there are {} labels", type.shape[0], labels.size());
+  }
+  auto classes = static_cast<size_t>(type.shape[1]);
+  std::vector<double> values(labels.size() * classes, 0);
+  for (size_t i = 0; i < labels.size(); ++i) {
+    if (labels[i] < 0 || labels[i] >= type.shape[1]) {
+      fail("sample {} is of class {}, but the network knows {} classes", i, labels[i],
+           type.shape[1]);
+    }
+    values[i * classes + static_cast<size_t>(labels[i])] = 1;
+  }
+  return Array::of_reals(type.element, type.shape, values);
+}
+
+/// Returns the network without batch normalisations.
+Graph without_norms(Graph graph) {
+  for (Node& node : graph.nodes) {
+    if (node.op == "batch_norm") node = {node.name, "identity", {}, {node.inputs[0]}, node.outputs};
+  }
+  return graph;
+}
+
+Array absolute(const Array& array) {
+  std::vector<double> values = array.reals();
+  for (double& value : values) value = std::abs(value);
+  return Array::of_reals(array.element(), array.shape(), values);
+}
+
+Array converted(const Array& array, Element element) {
+  return Array::of_reals(element, array.shape(), array.reals());
+}
+
+/// Returns the network with all reals of one type.
+Graph with_reals(Graph graph, Element element) {
+  for (Value& value : graph.values) {
+    if (!is_float(value.type.element) || value.type.element == element) continue;
+    value.type.element = element;
+    if (value.data) value.data = converted(*value.data, element);
+  }
+  return graph;
+}
+
+Graph network_of(const Graph& graph, const ProgramKind& kind) {
+  Graph result =
+      kind.norm == ProgramKind::Norm::batch ? in_training(graph) : without_norms(graph);
+  if (kind.weights == ProgramKind::Weights::absolute) {
+    for (Value& value : result.values) {
+      if (value.kind == Value::Kind::weight && value.data) value.data = absolute(*value.data);
+    }
+  }
+  return with_reals(std::move(result), kind.element);
+}
+
+/// Returns the node that first reads each value.
+std::vector<std::string> readers(const Graph& graph) {
+  std::vector<std::string> result(graph.values.size());
+  for (const Node& node : graph.nodes) {
+    for (ValueId id : node.inputs) {
+      if (id != no_value && result[id].empty()) result[id] = node.name;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::optional<Hook> hook_named(std::string_view name) {
+  if (name == "convolution") return Hook::convolution;
+  if (name == "normalisation") return Hook::normalisation;
+  if (name == "block") return Hook::block;
+  return std::nullopt;
+}
+
+Program::Program(const Graph& network, const ProgramKind& kind, Hook hook)
+    : kind_(kind), graph_("") {
+  Learning learning = with_loss(network_of(network, kind));
+  images_ = learning.images;
+  logits_ = learning.logits;
+  bool trained = kind.loss == ProgramKind::Loss::cross_entropy;
+  if (trained) labels_ = learning.labels;
+  const Graph& graph = learning.graph;
+  std::vector<std::string> layers = readers(graph);
+  std::vector<ValueId> by;
+  for (const Hooked& each : hooked(graph, hook)) {
+    activations_.push_back({each.layer, each.value, no_value});
+    by.push_back(each.value);
+  }
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    if (graph.values[id].kind != Value::Kind::weight) continue;
+    weights_.push_back({layers[id], id, no_value});
+    by.push_back(id);
+  }
+  graph_ = GraphBuilder(learning.graph);
+  std::vector<ValueId> found = gradients(trained ? learning.losses : logits_, by);
+  for (size_t i = 0; i < activations_.size(); ++i) activations_[i].gradient = found[i];
+  for (size_t i = 0; i < weights_.size(); ++i) {
+    weights_[i].gradient = found[activations_.size() + i];
+  }
+}
+
+std::vector<ValueId> Program::gradients(ValueId of, const std::vector<ValueId>& by) {
+  Gradients result = with_gradients(graph_.unfinished(), of, by);
+  graph_ = GraphBuilder(std::move(result.graph));
+  return result.by;
+}
+
+size_t Program::want(ValueId value) {
+  wanted_.push_back(value);
+  return wanted_.size() - 1;
+}
+
+size_t Program::feed(Batch batch) {
+  batches_.push_back(std::move(batch));
+  return batches_.size() - 1;
+}
+
+void Program::run(const CompileOptions& options, int threads) {
+  if (wanted_.empty()) return;
+  Graph graph = graph_.unfinished();
+  graph.outputs = wanted_;
+  if (labels_ == no_value) std::erase_if(graph.inputs, [&](ValueId id) { return id != images_; });
+  graph = without_dead(graph);
+  verify_types(graph);
+  Compiled compiled = compile(graph, options);
+  Runner runner(compiled, threads);
+  for (const Batch& batch : batches_) {
+    std::vector<Array> inputs{converted(batch.images, kind_.element)};
+    if (labels_ != no_value) inputs.push_back(one_hot(batch.labels, graph_.type(labels_)));
+    results_.push_back(runner.run(inputs));
+  }
+}
+
+Evaluation::Evaluation(const Graph& network, Batch batch, EvaluationOptions options)
+    : network_(network), batch_(std::move(batch)), options_(std::move(options)) {
+  const Shape& shape = network.values.at(network.inputs.at(0)).type.shape;
+  if (batch_.images.shape() != shape) {
+    fail("'{}' takes images {}, not {}", network.name, print_shape(shape),
+         print_shape(batch_.images.shape()));
+  }
+}
+
+Program& Evaluation::program(const ProgramKind& kind) {
+  for (auto& [known, program] : programs_) {
+    if (known == kind) return *program;
+  }
+  programs_.emplace_back(kind, std::make_unique<Program>(network_, kind, options_.hook));
+  programs_.back().second->feed(batch_);
+  return *programs_.back().second;
+}
+
+std::vector<Score> Evaluation::run(const std::vector<Metric>& metrics) {
+  std::vector<Finish> finishes;
+  for (const Metric& metric : metrics) finishes.push_back(metric.prepare(*this));
+  for (auto& [kind, program] : programs_) program->run(options_.compile, options_.threads);
+  std::vector<Score> scores;
+  for (size_t i = 0; i < metrics.size(); ++i) {
+    scores.push_back(finishes[i]());
+    if (std::isfinite(scores.back().total)) continue;
+    fail("'{}' cannot be scored: {} is {}; do weights or images hold NaN, or huge numbers?",
+         network_.name, metrics[i].name, scores.back().total);
+  }
+  return scores;
+}
+
+}  // namespace lathe

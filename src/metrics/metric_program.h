@@ -1,0 +1,121 @@
+// Programs that metrics add to: a network as it learns, with all gradients, compiled as one.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "autodiff/training.h"
+#include "compile/compile.h"
+#include "metrics/metric.h"
+#include "ops/op_graph.h"
+
+namespace lathe {
+
+/// Images with labels that a network is scored on.
+struct Batch {
+  Array images;              ///< f32, samples first
+  std::vector<long> labels;  ///< of the samples
+};
+
+/// Where activations are looked at.
+enum class Hook {
+  convolution,    ///< what a convolution computes
+  normalisation,  ///< what the batch normalisation behind it makes of that
+  block,          ///< the end of a residual block, before the sum
+};
+
+/// Finds a place by its name: "convolution", "normalisation", "block".
+std::optional<Hook> hook_named(std::string_view name);
+
+/// What a program makes of a network.
+struct ProgramKind {
+  enum class Norm { batch, none } norm = Norm::batch;  ///< none: batch normalisations do nothing
+  enum class Weights { own, absolute } weights = Weights::own;
+  enum class Loss { cross_entropy, outputs } loss = Loss::cross_entropy;  ///< outputs: their sum
+  Element element = Element::f32;
+
+  friend bool operator==(const ProgramKind&, const ProgramKind&) = default;
+};
+
+/// A network as it learns, and what metrics add to it. It runs once for each batch that it is fed.
+class Program {
+ public:
+  Program(const Graph& network, const ProgramKind& kind, Hook hook);
+
+  /// An activation that is looked at.
+  struct Activation {
+    std::string layer;
+    ValueId value, gradient;  ///< of the sum of all samples' losses; none if nothing depends on it
+  };
+  const std::vector<Activation>& activations() const { return activations_; }
+
+  /// A weight of the network, with its gradient.
+  struct Weight {
+    std::string layer;  ///< the node that reads it first
+    ValueId value, gradient;
+  };
+  const std::vector<Weight>& weights() const { return weights_; }
+
+  ValueId images() const { return images_; }
+  ValueId logits() const { return logits_; }
+
+  /// To add nodes with.
+  GraphBuilder& graph() { return graph_; }
+  /// Adds the gradients of the sum of all elements of "of", and returns their values; no_value where
+  /// it does not depend on one.
+  std::vector<ValueId> gradients(ValueId of, const std::vector<ValueId>& by);
+
+  /// Makes a value an output of the program; returns its place among the results.
+  size_t want(ValueId value);
+  /// Adds a batch to run on; returns its number. The first is the evaluation's own.
+  size_t feed(Batch batch);
+  /// Returns a result of the run on a batch.
+  const Array& result(size_t place, size_t batch = 0) const { return results_.at(batch).at(place); }
+
+  /// Compiles the program and runs it, if anything is wanted of it.
+  void run(const CompileOptions& options, int threads);
+
+ private:
+  ProgramKind kind_;
+  GraphBuilder graph_;
+  ValueId images_, logits_, labels_ = no_value;
+  std::vector<Activation> activations_;
+  std::vector<Weight> weights_;
+  std::vector<ValueId> wanted_;
+  std::vector<Batch> batches_;
+  std::vector<std::vector<Array>> results_;  // of each batch
+};
+
+struct EvaluationOptions {
+  Hook hook = Hook::convolution;
+  int threads = 1;
+  CompileOptions compile = {};
+  /// Returns further batches, for metrics that need more than one: 1, 2, ...
+  std::function<Batch(size_t)> more = nullptr;
+  uint64_t seed = 0;  ///< of what metrics draw
+};
+
+/// One network on one batch, seen by several metrics.
+class Evaluation {
+ public:
+  /// Every weight of the network must have data.
+  Evaluation(const Graph& network, Batch batch, EvaluationOptions options);
+
+  /// Returns the program of a kind, which all metrics that ask for it share.
+  Program& program(const ProgramKind& kind = {});
+
+  const Graph& network() const { return network_; }
+  const Batch& batch() const { return batch_; }
+  const EvaluationOptions& options() const { return options_; }
+
+  /// Returns what each of the metrics says; can be asked once. Fails if the loss is no number.
+  std::vector<Score> run(const std::vector<Metric>& metrics);
+
+ private:
+  Graph network_;
+  Batch batch_;
+  EvaluationOptions options_;
+  std::vector<std::pair<ProgramKind, std::unique_ptr<Program>>> programs_;
+};
+
+}  // namespace lathe
