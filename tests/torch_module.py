@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Compares networks exported as PyTorch modules with what Lathe computes.
 
 Usage: tests/torch_module.py LATHE OTHER_PYTHON NETWORK [--apply 'LAYERS: RECIPE'] [NETWORK ...]
