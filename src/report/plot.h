@@ -1,0 +1,78 @@
+// Pictures of points, as SVG: a title, two axes, series of points, lines to compare them with.
+//
+//   Plot plot{.title = "Score and accuracy", .x = {"score"}, .y = {"accuracy, %"}};
+//   plot.series.push_back({"NAS-Bench-201", points});
+//   plot.series.push_back({"found", {{0.9, 94.1, "group(4)"}}, Marker::diamond});
+//   plot.lines.push_back({Line::Along::y, 93.5, "the original"});
+//   write_file("plot.svg", ... print_svg(plot));
+//
+// The same plot makes the same bytes. Colours can be told apart by readers who see few of them, and
+// series have markers of their own; text and axes are a grey that shows on light and on dark pages.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace lathe {
+
+enum class Scale { linear, logarithmic };
+
+/// What is written along an axis, and what it covers: all that is drawn, unless it is said.
+struct Axis {
+  std::string title;
+  Scale scale = Scale::linear;
+  std::optional<double> low = std::nullopt, high = std::nullopt;
+};
+
+struct Point {
+  double x = 0, y = 0;
+  std::string label = {};  ///< shown when the pointer is on the point
+};
+
+enum class Marker { circle, square, triangle, diamond, cross };
+
+/// Points that are drawn alike. What is left out is taken from the place among the series.
+struct Series {
+  std::string name;
+  std::vector<Point> points;
+  std::optional<Marker> marker = std::nullopt;
+  std::optional<std::string> colour = std::nullopt;  ///< as "#0072B2"
+  bool joined = false;                               ///< by lines, in the order given
+};
+
+/// A line to compare with: where x or y has a value, or is within two of them: a band.
+struct Line {
+  enum class Along { x, y } where = Along::y;
+  double at = 0;
+  std::string name = {};                    ///< in the legend; empty: not there
+  std::optional<double> to = std::nullopt;  ///< the other end of a band
+};
+
+struct Plot {
+  std::string title;
+  Axis x, y;
+  std::vector<Series> series = {};
+  std::vector<Line> lines = {};
+  long width = 640, height = 420;
+};
+
+/// Writes a plot as an SVG file. Points that lie outside of what an axis was told to cover are left
+/// out. Fails, naming the series, where a point has no place: a NaN, or no positive number on a
+/// logarithmic axis.
+std::string print_svg(const Plot& plot);
+
+/// A number at which an axis has a mark, and what is written there.
+struct Tick {
+  double at = 0;
+  std::string text;
+};
+
+/// Returns marks at round numbers from "low" to "high", about as many as wanted: multiples of 1, 2
+/// or 5 times a power of ten, or these powers themselves.
+std::vector<Tick> ticks(double low, double high, Scale scale, int wanted);
+
+/// Writes text as it stands in XML: & < > and quotes are escaped, control characters left out.
+std::string escaped(const std::string& text);
+
+}  // namespace lathe
