@@ -37,7 +37,10 @@ Graph in_training(const Graph& graph) {
   return result;
 }
 
-Learning with_loss(const Graph& graph) {
+namespace {
+
+/// Begins with a network of one input and one output.
+Learning begun(const Graph& graph) {
   if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
     fail("'{}' has {} inputs and {} outputs; a classifier has one of each", graph.name,
          graph.inputs.size(), graph.outputs.size());
@@ -45,6 +48,22 @@ Learning with_loss(const Graph& graph) {
   Learning result;
   result.images = graph.inputs[0];
   result.logits = graph.outputs[0];
+  return result;
+}
+
+}  // namespace
+
+Learning with_given_gradient(const Graph& graph) {
+  Learning result = begun(graph);
+  GraphBuilder builder(graph);
+  result.labels = builder.input("labels", graph.values[result.logits].type);
+  result.losses = builder.call("mul", {result.logits, result.labels}, {}, "loss");
+  result.graph = builder.unfinished();
+  return result;
+}
+
+Learning with_loss(const Graph& graph) {
+  Learning result = begun(graph);
   // A probability is taken back to what the softmax was made of: its logarithm needs no detour.
   for (const Node& node : graph.nodes) {
     if (node.op == "softmax" && node.outputs[0] == result.logits) result.logits = node.inputs[0];

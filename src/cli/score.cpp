@@ -1,50 +1,165 @@
-// score.cpp: "lathe score NETWORK": what a network promises before it is trained.
-#include "cli/verb_network.h"
-#include "data/dataset.h"
-#include "metrics/metric_program.h"
-#include "compile/units.h"
-#include <chrono>
+// score.cpp: "lathe score NETWORK": what a network promises before it is trained; beside another
+// one, seed by seed, where a recipe is given.
+#include "base/error.h"
+#include "base/statistics.h"
+#include "cli/verb_scores.h"
+#include "data/npz.h"
+#include "legality/legality_gate.h"
+#include "transforms/transform_network.h"
 
 namespace lathe::cli {
 namespace {
 
 struct Options {
-  NetworkArguments network;
-  std::string data = "synthetic:1", metric = "fisher";
-  long samples = 64;
-  int threads = 1;
+  ScoreArguments score;
+  std::string metrics = "fisher", recipe, gradients;
+  bool json = false, layers = true;
 };
 
-int run(const Options& options) {
-  NetworkArguments arguments = options.network;
-  arguments.model.batch = options.samples;
-  Graph graph = initialised(load_network(arguments), arguments.seed);
-  Dataset data = load_dataset(options.data, Split::train, Normalize::cifar);
-  Batch batch{data.images(0, options.samples), data.labels(0, options.samples)};
-  EvaluationOptions how;
-  how.threads = options.threads;
-  how.compile.made = std::make_shared<MadeUnits>();
-  Score score;
-  for (int i = 0; i < 3; ++i) {
-    auto a = std::chrono::steady_clock::now();
-    Evaluation evaluation(graph, batch, how);
-    score = evaluation.run(parse_metrics(options.metric))[0];
-    auto b = std::chrono::steady_clock::now();
-    fmt::print("{} s\n", std::chrono::duration<double>(b - a).count());
+struct Summary {
+  double middle;
+  Interval interval;
+};
+
+Summary summary_of(const std::vector<double>& numbers) {
+  double middle = mean(numbers);
+  if (numbers.size() < 2) return {middle, {middle, middle}};
+  return {middle, mean_interval(numbers)};
+}
+
+std::string print_interval(const Summary& s, size_t seeds) {
+  if (seeds < 2) return "one seed";
+  return fmt::format("{:.4g} to {:.4g}", s.interval.low, s.interval.high);
+}
+
+/// Returns the mean over seeds of each layer's score.
+std::vector<LayerScore> mean_layers(const Scores& scores) {
+  std::vector<LayerScore> result = scores.of_seeds.front().layers;
+  for (size_t l = 0; l < result.size(); ++l) {
+    std::vector<double> values;
+    for (const Score& score : scores.of_seeds) values.push_back(score.layers.at(l).score);
+    result[l].score = mean(values);
   }
-  for (const LayerScore& layer : score.layers) fmt::print("{:30} {:.6g}\n", layer.layer, layer.score);
-  fmt::print("total {:.6g}\n", score.total);
+  return result;
+}
+
+nlohmann::json to_json(const Scores& scores) {
+  nlohmann::json layers = nlohmann::json::array();
+  for (size_t l = 0; l < scores.of_seeds.front().layers.size(); ++l) {
+    nlohmann::json values = nlohmann::json::array();
+    for (const Score& score : scores.of_seeds) values.push_back(score.layers[l].score);
+    layers.push_back({{"layer", scores.of_seeds.front().layers[l].layer}, {"scores", values}});
+  }
+  return {{"metric", scores.metric}, {"totals", scores.totals()}, {"layers", layers}};
+}
+
+void print_one(const Options& options, const std::vector<Scores>& all) {
+  fmt::print("{}: {}\n", options.score.network.network, describe(options.score));
+  fmt::print("{:<12}{:>12}   {}\n", "metric", "score", "95 % interval of the mean");
+  for (const Scores& scores : all) {
+    Summary s = summary_of(scores.totals());
+    fmt::print("{:<12}{:>12.5g}   {}\n", scores.metric, s.middle,
+               print_interval(s, scores.of_seeds.size()));
+  }
+  for (const Scores& scores : all) {
+    if (!options.layers || scores.of_seeds.front().layers.empty()) continue;
+    fmt::print("\n{:<40}{:>12}\n", "layer", scores.metric);
+    for (const LayerScore& layer : mean_layers(scores)) {
+      fmt::print("{:<40}{:>12.5g}\n", layer.layer, layer.score);
+    }
+  }
+}
+
+void print_pair(const Options& options, const std::vector<Scores>& before,
+                const std::vector<Scores>& after) {
+  fmt::print("{}: {}\n", options.score.network.network, describe(options.score));
+  fmt::print("{:<12}{:>12}{:>12}{:>10}   {}\n", "metric", "original", "changed", "ratio",
+             "95 % interval");
+  std::vector<Comparison> comparisons = compared(before, after);
+  for (size_t m = 0; m < before.size(); ++m) {
+    const Comparison& c = comparisons[m];
+    double a = mean(before[m].totals()), b = mean(after[m].totals());
+    std::string ratio = "-", interval = "of the difference: ";
+    if (!c.log_ratios.empty()) {
+      Summary s = summary_of(c.log_ratios);
+      ratio = fmt::format("{:.3g}", std::exp(s.middle));
+      interval = c.log_ratios.size() < 2
+                     ? "one seed"
+                     : fmt::format("{:.3g} to {:.3g}", std::exp(s.interval.low),
+                                   std::exp(s.interval.high));
+    } else {
+      interval += print_interval(summary_of(c.differences), c.differences.size());
+    }
+    fmt::print("{:<12}{:>12.5g}{:>12.5g}{:>10}   {}\n", c.metric, a, b, ratio, interval);
+  }
+  for (const Comparison& c : comparisons) {
+    if (c.layers.empty()) continue;
+    fmt::print("\n{:<40}{:>12}\n", "layer", c.metric + " ratio");
+    for (const LayerMove& layer : c.layers) {
+      fmt::print("{:<40}{:>12.3g}\n", layer.layer, std::exp(layer.log_ratio));
+    }
+  }
+}
+
+/// Writes the gradients of all activations for the first seed: for those who look closer.
+void write_gradients(const Options& options, const Graph& network, const Scorer& scorer) {
+  uint64_t seed = options.score.network.seed;
+  Batch batch = scorer.batch(seed);
+  EvaluationOptions how = scorer.evaluation(seed);
+  Program program(initialised(network, seed), {}, how.hook);
+  program.feed(batch);
+  std::vector<std::pair<std::string, size_t>> wanted;
+  for (const Program::Activation& activation : program.activations()) {
+    if (activation.gradient == no_value) continue;
+    wanted.emplace_back(activation.layer, program.want(activation.gradient));
+  }
+  program.run(how.compile, how.threads);
+  std::vector<NamedArray> arrays;
+  for (const auto& [layer, place] : wanted) arrays.push_back({layer, program.result(place)});
+  write_npz(options.gradients, arrays);
+}
+
+int run(const Options& options) {
+  Graph network = load_untrained(options.score);
+  std::vector<Metric> metrics = parse_metrics(options.metrics);
+  ProgressBar bar("scoring");
+  size_t before = 0, all = options.recipe.empty() ? 1 : 2;
+  Scorer scorer = make_scorer(options.score, [&](size_t done, size_t count) {
+    bar.show(before + done, all * count);
+  });
+  if (!options.gradients.empty()) write_gradients(options, network, scorer);
+  std::vector<Scores> original = scorer.run(network, metrics), changed;
+  if (!options.recipe.empty()) {
+    before = static_cast<size_t>(options.score.seeds);
+    changed = scorer.run(transformed(network, load_network_recipe(options.recipe)), metrics);
+  }
+  bar.show(all, all);
+  if (options.json) {
+    nlohmann::json report{{"network", options.score.network.network},
+                          {"samples", options.score.samples},
+                          {"data", options.score.data},
+                          {"original", nlohmann::json::array()}};
+    for (const Scores& scores : original) report["original"].push_back(to_json(scores));
+    for (const Scores& scores : changed) report["changed"].push_back(to_json(scores));
+    fmt::print("{}\n", report.dump(2));
+  } else if (changed.empty()) {
+    print_one(options, original);
+  } else {
+    print_pair(options, original, changed);
+  }
   return 0;
 }
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  add_network_arguments(app, options->network);
-  app.add_option("--data", options->data, "images with labels");
-  app.add_option("--metric", options->metric, "which");
-  app.add_option("--samples", options->samples, "images of the minibatch");
-  app.add_option("--threads", options->threads, "workers");
-  app.add_option("--seed", options->network.seed, "of weights that nobody trained");
+  add_score_arguments(app, options->score);
+  app.add_option("--metric", options->metrics, "fisher, or several: fisher,naswot; all");
+  app.add_option("--recipe", options->recipe,
+                 "compare with the network changed so: a .json file, or 'LAYERS: RECIPE'");
+  app.add_option("--gradients", options->gradients,
+                 "FILE.npz to write the gradients of all activations to, for the first seed");
+  app.add_flag("!--no-layers", options->layers, "leave out what is said of each layer");
+  app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 

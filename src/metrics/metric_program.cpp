@@ -120,11 +120,12 @@ std::optional<Hook> hook_named(std::string_view name) {
 
 Program::Program(const Graph& network, const ProgramKind& kind, Hook hook)
     : kind_(kind), graph_("") {
-  Learning learning = with_loss(network_of(network, kind));
+  using Loss = ProgramKind::Loss;
+  Graph plain = network_of(network, kind);
+  Learning learning = kind.loss == Loss::given ? with_given_gradient(plain) : with_loss(plain);
   images_ = learning.images;
   logits_ = learning.logits;
-  bool trained = kind.loss == ProgramKind::Loss::cross_entropy;
-  if (trained) labels_ = learning.labels;
+  if (kind.loss != Loss::outputs) labels_ = learning.labels;
   const Graph& graph = learning.graph;
   std::vector<std::string> layers = readers(graph);
   std::vector<ValueId> by;
@@ -138,7 +139,7 @@ Program::Program(const Graph& network, const ProgramKind& kind, Hook hook)
     by.push_back(id);
   }
   graph_ = GraphBuilder(learning.graph);
-  std::vector<ValueId> found = gradients(trained ? learning.losses : logits_, by);
+  std::vector<ValueId> found = gradients(kind.loss == Loss::outputs ? logits_ : learning.losses, by);
   for (size_t i = 0; i < activations_.size(); ++i) activations_[i].gradient = found[i];
   for (size_t i = 0; i < weights_.size(); ++i) {
     weights_[i].gradient = found[activations_.size() + i];
@@ -172,7 +173,11 @@ void Program::run(const CompileOptions& options, int threads) {
   Runner runner(compiled, threads);
   for (const Batch& batch : batches_) {
     std::vector<Array> inputs{converted(batch.images, kind_.element)};
-    if (labels_ != no_value) inputs.push_back(one_hot(batch.labels, graph_.type(labels_)));
+    if (batch.gradient) {
+      inputs.push_back(*batch.gradient);
+    } else if (labels_ != no_value) {
+      inputs.push_back(one_hot(batch.labels, graph_.type(labels_)));
+    }
     results_.push_back(runner.run(inputs));
   }
 }
@@ -184,6 +189,12 @@ Evaluation::Evaluation(const Graph& network, Batch batch, EvaluationOptions opti
     fail("'{}' takes images {}, not {}", network.name, print_shape(shape),
          print_shape(batch_.images.shape()));
   }
+}
+
+Program& Evaluation::program() {
+  ProgramKind kind;
+  kind.loss = options_.loss;
+  return program(kind);
 }
 
 Program& Evaluation::program(const ProgramKind& kind) {

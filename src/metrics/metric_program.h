@@ -15,6 +15,8 @@ namespace lathe {
 struct Batch {
   Array images;              ///< f32, samples first
   std::vector<long> labels;  ///< of the samples
+  /// Instead of labels, where a program is told the gradient of its output: ProgramKind::given.
+  std::optional<Array> gradient = std::nullopt;
 };
 
 /// Where activations are looked at.
@@ -31,7 +33,11 @@ std::optional<Hook> hook_named(std::string_view name);
 struct ProgramKind {
   enum class Norm { batch, none } norm = Norm::batch;  ///< none: batch normalisations do nothing
   enum class Weights { own, absolute } weights = Weights::own;
-  enum class Loss { cross_entropy, outputs } loss = Loss::cross_entropy;  ///< outputs: their sum
+  enum class Loss {
+    cross_entropy,
+    outputs,  ///< their sum
+    given,    ///< the sum of all products with a gradient that comes with the batch
+  } loss = Loss::cross_entropy;
   Element element = Element::f32;
 
   friend bool operator==(const ProgramKind&, const ProgramKind&) = default;
@@ -88,6 +94,7 @@ class Program {
 
 struct EvaluationOptions {
   Hook hook = Hook::convolution;
+  ProgramKind::Loss loss = ProgramKind::Loss::cross_entropy;  ///< where a metric wants no other
   int threads = 1;
   CompileOptions compile = {};
   /// Returns further batches, for metrics that need more than one: 1, 2, ...
@@ -101,8 +108,10 @@ class Evaluation {
   /// Every weight of the network must have data.
   Evaluation(const Graph& network, Batch batch, EvaluationOptions options);
 
-  /// Returns the program of a kind, which all metrics that ask for it share.
-  Program& program(const ProgramKind& kind = {});
+  /// Returns the network as it learns, or the program of another kind. Metrics that ask for the same
+  /// share it.
+  Program& program();
+  Program& program(const ProgramKind& kind);
 
   const Graph& network() const { return network_; }
   const Batch& batch() const { return batch_; }

@@ -1,0 +1,63 @@
+// verb_scores.cpp: what the verbs that score networks share. Interface: verb_scores.h.
+#include "cli/verb_scores.h"
+
+#include <thread>
+
+#include "base/error.h"
+
+namespace lathe {
+
+void add_scorer_arguments(CLI::App& app, ScoreArguments& arguments) {
+  app.add_option("--data", arguments.data,
+                 "images with labels: cifar10:DIR, npy:X.npy,Y.npy or synthetic:SEED");
+  app.add_option("--normalize", arguments.normalize, "of images: none, imagenet or cifar");
+  app.add_option("--samples", arguments.samples, "images of a minibatch")
+      ->check(CLI::Range(2L, 4096L));
+  app.add_option("--seeds", arguments.seeds, "draws of weights and minibatches")
+      ->check(CLI::Range(1L, 10000L));
+  app.add_option("--hook", arguments.hook,
+                 "where activations are looked at: convolution, normalisation or block");
+  app.add_option("--threads", arguments.threads, "workers; 0: one for each processor")
+      ->check(CLI::Range(0, 256));
+  app.add_option("--seed", arguments.network.seed, "the first seed");
+}
+
+void add_score_arguments(CLI::App& app, ScoreArguments& arguments) {
+  add_network_arguments(app, arguments.network);
+  add_scorer_arguments(app, arguments);
+}
+
+Graph load_untrained(const ScoreArguments& arguments) {
+  NetworkArguments network = arguments.network;
+  network.model.batch = arguments.samples;
+  return untrained(load_network(network));
+}
+
+Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, size_t)> progress) {
+  auto normalize = normalize_named(arguments.normalize);
+  if (!normalize) {
+    fail("--normalize {}: there are none, imagenet and cifar", arguments.normalize);
+  }
+  auto hook = hook_named(arguments.hook);
+  if (!hook) {
+    fail("--hook {}: there are convolution, normalisation and block", arguments.hook);
+  }
+  ScorerOptions options;
+  options.hook = *hook;
+  options.seeds = static_cast<size_t>(arguments.seeds);
+  options.first_seed = arguments.network.seed;
+  options.samples = arguments.samples;
+  options.threads = arguments.threads != 0
+                        ? arguments.threads
+                        : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  options.progress = std::move(progress);
+  return Scorer(load_dataset(arguments.data, Split::train, *normalize), options);
+}
+
+std::string describe(const ScoreArguments& arguments) {
+  return fmt::format("{} samples of {}, {} seed{}", arguments.samples,
+                     arguments.data.substr(0, arguments.data.find(':')), arguments.seeds,
+                     arguments.seeds == 1 ? "" : "s");
+}
+
+}  // namespace lathe

@@ -1,0 +1,100 @@
+// metric_scores.cpp: scores for several seeds. Interface: metric_scores.h.
+#include "metrics/metric_scores.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "compile/units.h"
+
+namespace lathe {
+namespace {
+
+/// Work is split as if for so many workers: schedules, and so the rounding of sums, do not depend
+/// on how many there are.
+constexpr long usual_workers = 8;
+
+}  // namespace
+
+std::vector<double> Scores::totals() const {
+  std::vector<double> result;
+  for (const Score& score : of_seeds) result.push_back(score.total);
+  return result;
+}
+
+Scorer::Scorer(Dataset data, ScorerOptions options)
+    : data_(std::move(data)), options_(std::move(options)) {
+  if (options_.samples > data_.count) {
+    fail("a minibatch of {} samples is larger than '{}', which has {}", options_.samples,
+         data_.name, data_.count);
+  }
+  if (options_.samples < 2) fail("a minibatch needs at least 2 samples, not {}", options_.samples);
+  compile_.made = std::make_shared<MadeUnits>();
+  compile_.target.workers = usual_workers;
+}
+
+Batch Scorer::batch(uint64_t seed) const {
+  // Minibatches follow each other, from the beginning again where the data end.
+  auto places = static_cast<uint64_t>(data_.count / options_.samples);
+  auto first = static_cast<long>(seed % places) * options_.samples;
+  Batch batch{data_.images(first, options_.samples), data_.labels(first, options_.samples), {}};
+  bool mixed = std::any_of(batch.labels.begin(), batch.labels.end(),
+                           [&](long label) { return label != batch.labels[0]; });
+  if (!mixed) {
+    fail(
+        "samples {} to {} of '{}' are all of class {}: a loss says nothing about one class alone; "
+        "use data that are mixed, or a larger minibatch",
+        first, first + options_.samples - 1, data_.name, batch.labels[0]);
+  }
+  return batch;
+}
+
+EvaluationOptions Scorer::evaluation(uint64_t seed) const {
+  EvaluationOptions result;
+  result.hook = options_.hook;
+  result.threads = options_.threads;
+  result.compile = compile_;
+  result.seed = seed;
+  // Far from those of the next seeds.
+  result.more = [this, seed](size_t i) { return batch(seed + 1000 * i); };
+  return result;
+}
+
+std::vector<Scores> Scorer::run(const Graph& network, const std::vector<Metric>& metrics) const {
+  std::vector<Scores> result;
+  for (const Metric& metric : metrics) result.push_back({metric.name, {}});
+  for (size_t i = 0; i < options_.seeds; ++i) {
+    if (options_.progress) options_.progress(i, options_.seeds);
+    uint64_t seed = options_.first_seed + i;
+    Evaluation evaluation(initialised(network, seed), batch(seed), this->evaluation(seed));
+    std::vector<Score> scores = evaluation.run(metrics);
+    for (size_t m = 0; m < metrics.size(); ++m) result[m].of_seeds.push_back(std::move(scores[m]));
+  }
+  return result;
+}
+
+Graph untrained(Graph network) {
+  using Kind = Initial::Kind;
+  auto begin = [&](const Node& node, size_t operand, Initial initial) {
+    if (operand >= node.inputs.size() || node.inputs[operand] == no_value) return;
+    Value& value = network.values[node.inputs[operand]];
+    bool given = value.kind == Value::Kind::weight || value.kind == Value::Kind::state;
+    if (!given || !value.data) return;
+    value.data.reset();
+    value.initial = initial;
+  };
+  for (const Node& node : network.nodes) {
+    if (node.op == "batch_norm") {
+      begin(node, 1, {Kind::ones});
+      begin(node, 2, {Kind::zeros});
+      begin(node, 3, {Kind::zeros});
+      begin(node, 4, {Kind::ones});
+    } else if (node.op == "conv" || node.op == "fully_connected") {
+      long groups = node.op == "conv" ? call_of(network, node).integer("groups") : 1;
+      begin(node, 1, he_fan_out(network.values[node.inputs[1]].type.shape, groups));
+      begin(node, 2, {Kind::zeros});
+    }
+  }
+  return network;
+}
+
+}  // namespace lathe

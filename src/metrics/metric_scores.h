@@ -1,0 +1,59 @@
+// Scores of networks with the weights that they begin with, drawn several times.
+//
+//   Scorer scorer(load_dataset("cifar10:DIR", Split::train, Normalize::cifar), {.seeds = 8});
+//   std::vector<Scores> scores = scorer.run(network, parse_metrics("fisher,macs"));
+//   scores[0].totals                          of fisher, for each seed
+//
+// Networks are compared in pairs: a seed stands for one minibatch and one draw of the weights, so
+// weights of the same name and shape are the same numbers in both.
+#pragma once
+
+#include "data/dataset.h"
+#include "metrics/metric_program.h"
+
+namespace lathe {
+
+struct ScorerOptions {
+  Hook hook = Hook::convolution;
+  size_t seeds = 1;
+  uint64_t first_seed = 0;
+  long samples = 64;  ///< of a minibatch
+  int threads = 1;    ///< the scores do not depend on it
+  /// Told how many evaluations are done, of how many.
+  std::function<void(size_t, size_t)> progress = nullptr;
+};
+
+/// What a metric says of a network, seed by seed.
+struct Scores {
+  std::string metric;
+  std::vector<Score> of_seeds;
+
+  std::vector<double> totals() const;
+};
+
+class Scorer {
+ public:
+  /// Fails if the minibatch does not fit the data, or if all its samples are of one class.
+  Scorer(Dataset data, ScorerOptions options);
+
+  /// Returns what each metric says of the network, whose weights begin anew with every seed. Its
+  /// number of samples must be that of the minibatch.
+  std::vector<Scores> run(const Graph& network, const std::vector<Metric>& metrics) const;
+
+  /// Returns a minibatch: the one of a seed.
+  Batch batch(uint64_t seed) const;
+  const ScorerOptions& options() const { return options_; }
+  /// Returns how the network of a seed is evaluated.
+  EvaluationOptions evaluation(uint64_t seed) const;
+
+ private:
+  Dataset data_;
+  ScorerOptions options_;
+  CompileOptions compile_;
+};
+
+/// Returns the network with weights that begin anew, whatever they were trained to: as the layers
+/// that read them usually do.
+Graph untrained(Graph network);
+
+}  // namespace lathe
