@@ -1,7 +1,6 @@
 // verb_network.cpp: what the verbs about a network share. Interface: verb_network.h.
 #include "cli/verb_network.h"
 
-#include <fnmatch.h>
 #include <unistd.h>
 
 #include <charconv>
@@ -9,9 +8,8 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "legality/legality.h"
 #include "ops/op.h"
-#include "program/lift.h"
+#include "transforms/transform_network.h"
 
 namespace lathe {
 namespace {
@@ -36,51 +34,14 @@ Graph load_text(const std::string& path) {
   return graph;
 }
 
-/// Puts the loop over the samples innermost: neural steps act on the outermost ones, and samples
-/// are no part of the network.
-Recipe past_samples(const Nest& nest, const Recipe& recipe) {
-  for (const Order& order : nest.order) {
-    if (order.loops.size() < 2 || order.loops.front().name != batch_loop) continue;
-    Step step{"reorder", {}};
-    for (size_t i = 1; i < order.loops.size(); ++i) step.args.emplace_back(order.loops[i].name);
-    step.args.emplace_back(std::string(batch_loop));
-    Recipe result{step};
-    result.insert(result.end(), recipe.begin(), recipe.end());
-    return result;
+/// Reads what --apply was given: recipes, or the file that holds them.
+NetworkRecipe load_recipe(const std::string& text) {
+  if (text.ends_with(".json")) return read_network_recipe(text);
+  try {
+    return parse_network_recipe(text);
+  } catch (const UserError& error) {
+    fail("--apply {}", error.what());
   }
-  return recipe;
-}
-
-/// Applies a recipe to all layers whose name matches, and rewrites the graph: "layer3.*: group(4)".
-Graph with_recipe(Graph graph, const std::string& text) {
-  size_t colon = text.find(':');
-  if (colon == std::string::npos) {
-    fail("--apply {}: write it as --apply 'LAYERS: RECIPE', as in 'layer3.*.conv2: group(4)'",
-         text);
-  }
-  std::string pattern = text.substr(0, colon);
-  Recipe recipe = parse_recipe(text.substr(colon + 1));
-  std::vector<std::string> names;
-  for (const Node& node : graph.nodes) {
-    bool matches = fnmatch(pattern.c_str(), node.name.c_str(), 0) == 0;
-    if (matches && (node.op == "conv" || node.op == "fully_connected")) names.push_back(node.name);
-  }
-  if (names.empty()) {
-    fail("--apply {}: no convolution or fully connected layer is called '{}'", text, pattern);
-  }
-  for (const std::string& name : names) {
-    Context context;
-    size_t node = *find_node(graph, name);
-    Nest before = nest_of(context, call_of(graph, graph.nodes[node]));
-    Nest after = before;
-    try {
-      after = replay(before, past_samples(before, recipe));
-    } catch (const UserError& error) {
-      fail("layer '{}': {}", name, error.what());
-    }
-    if (after.meaning != before.meaning) graph = with_nest(graph, node, after);
-  }
-  return graph;
 }
 
 Graph load_plain(const NetworkArguments& arguments, const std::map<std::string, Array>& values) {
@@ -109,8 +70,10 @@ void add_network_arguments(CLI::App& app, NetworkArguments& arguments) {
       ->required();
   app.add_option("--shape", arguments.shapes,
                  "shape of an input of an .onnx file: NAME=1x3x224x224");
-  app.add_option("--apply", arguments.recipes,
-                 "change layers: 'NAMES: RECIPE', as in 'layer3.*.conv2: group(4)'");
+  app.add_option(
+      "--apply", arguments.recipes,
+      "change layers: 'NAMES: RECIPE', as in 'layer3.*.conv2: group(4)', or a .json file of "
+      "such recipes");
   app.add_option("--batch", arguments.model.batch, "samples at a time, of a built-in network")
       ->check(CLI::Range(1L, 1L << 20));
   app.add_option("--classes", arguments.model.classes, "classes of a built-in network")
@@ -124,7 +87,7 @@ bool is_onnx_file(const std::string& network) { return network.ends_with(".onnx"
 
 Graph load_network(const NetworkArguments& arguments, const std::map<std::string, Array>& values) {
   Graph graph = load_plain(arguments, values);
-  for (const std::string& text : arguments.recipes) graph = with_recipe(std::move(graph), text);
+  for (const std::string& text : arguments.recipes) graph = transformed(graph, load_recipe(text));
   return graph;
 }
 

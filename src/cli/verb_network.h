@@ -14,7 +14,7 @@ namespace lathe {
 struct NetworkArguments {
   std::string network;
   std::vector<std::string> shapes;
-  std::vector<std::string> recipes;  ///< PATTERN: RECIPE
+  std::vector<std::string> recipes;  ///< PATTERN: RECIPE, or a .json file
   ModelOptions model;
   uint64_t seed = 0;
 };

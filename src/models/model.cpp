@@ -3,44 +3,26 @@
 
 #include <algorithm>
 #include <cctype>
-#include <numeric>
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 namespace lathe {
 namespace {
 
 constexpr long max_option = 1L << 20;
 
-/// Counts the letters to insert, remove or replace to turn one name into the other.
-size_t edit_distance(const std::string& a, const std::string& b) {
-  std::vector<size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), size_t{0});
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
 /// Suggests the variant with the nearest name, unless even that one is far away.
 std::string suggestion(std::string name) {
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  std::string nearest;
-  size_t least = name.size() / 2 + 1;
+  std::vector<std::string> names;
   for (const Model& model : models::all()) {
-    for (const Variant& variant : model.variants) {
-      size_t distance = edit_distance(name, variant.name);
-      if (distance < least) nearest = variant.name, least = distance;
-    }
+    for (const Variant& variant : model.variants) names.push_back(variant.name);
   }
-  return nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest);
+  std::string meant = nearest(name, names);
+  bool far = edit_distance(name, meant) > name.size() / 2;
+  return far ? "" : fmt::format("did you mean '{}'? ", meant);
 }
 
 [[noreturn]] void fail_unknown(const std::string& name) {

@@ -83,8 +83,8 @@ std::string group_name(const Original& o, const Description& d, const Coupling& 
     return (a == x && b == y) || (a == y && b == x);
   };
   if (is(CoordinateRole::filter, CoordinateRole::channel)) {
-    bool depthwise = d.along[c.first].extent == 1 && d.along[c.second].extent == 1 &&
-                     c.groups == o.extents[c.first] && c.groups == o.extents[c.second];
+    // Where there are fewer of them than before, that is a bottleneck besides.
+    bool depthwise = d.along[c.first].extent == 1 && d.along[c.second].extent == 1;
     return depthwise ? "depthwise" : fmt::format("grouped x{}", c.groups);
   }
   if (is(CoordinateRole::position, CoordinateRole::channel)) {
@@ -196,6 +196,21 @@ std::string parts_name(const Original& o, std::vector<Parallelepiped> boxes) {
   return out;
 }
 
+/// Names a 1x1 convolution behind the operator: is there a normalisation before it, and are there
+/// more channels than it reads?
+std::string widening_name(const Nest& nest, const Statement& s) {
+  for (const Access& access : s.reads) {
+    const Tensor& source = nest.tensors()[access.tensor];
+    if (source.role != Role::local) continue;
+    for (const Statement& writer : nest.statements()) {
+      bool normalises = writer.write.tensor == access.tensor && writer.value.op == Expr::Op::max;
+      if (normalises) return ", deepened";
+    }
+    if (source.shape == nest.tensors()[s.write.tensor].shape) return ", mixed";
+  }
+  return ", expanded";
+}
+
 /// How are elements made that the operator itself no longer writes?
 std::string completion_name(const Nest& original, const Statement& main, const Nest& nest) {
   std::string out;
@@ -203,7 +218,7 @@ std::string completion_name(const Nest& original, const Statement& main, const N
     bool known = std::any_of(original.statements().begin(), original.statements().end(),
                              [&](const Statement& o) { return o.name == s.origin.statement; });
     if (known || s.write.tensor != main.write.tensor) continue;
-    std::string part = s.update == Update::assign ? ", repeated" : ", expanded";
+    std::string part = s.update == Update::assign ? ", repeated" : widening_name(nest, s);
     if (out.find(part) == std::string::npos) out += part;
   }
   return out;

@@ -103,11 +103,7 @@ class Contractions {
     for (const Shape& g : groups) {
       for (const Shape& f : points(Part::filter, g)) {
         filters.push_back(write_[1].at(f));
-        for (const Shape& c : points(Part::channel, f)) {
-          for (const Shape& k : points(Part::window, c)) {
-            result.weight_offsets.push_back(weight_offset(k));
-          }
-        }
+        add_offsets(f, result.weight_offsets);
       }
       for (const Shape& c : points(Part::channel, g)) result.channels.push_back(input_[1].at(c));
     }
@@ -119,6 +115,18 @@ class Contractions {
       result.to.push_back(d == 1 ? filters : rows_written(d, x));
     }
     return result;
+  }
+
+  /// Appends which elements of the weight the channels and the window of a filter choose. A network
+  /// has millions of them: each is a sum of two numbers.
+  void add_offsets(const Shape& filter, Shape& offsets) const {
+    long origin = weight_offset(filter);
+    Shape window;
+    for (const Shape& k : points(Part::window, filter)) window.push_back(weight_offset(k) - origin);
+    for (const Shape& c : points(Part::channel, filter)) {
+      long channel = weight_offset(c);
+      for (long element : window) offsets.push_back(channel + element);
+    }
   }
 
   long weight_offset(const Shape& point) const {

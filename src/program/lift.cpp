@@ -1,92 +1,86 @@
 // lift.cpp: from a nest back to operators of a graph. Interface: lift.h.
 //
 // Every statement of products is a convolution of a part of its input, or several (contraction.h),
-// and every copy is a "take"; each makes a piece of the tensor that it writes (pieces.h).
+// every copy is a "take", and a normalisation is one (normalisation.h); each makes a piece of the
+// tensor that it writes (pieces.h).
 #include "program/lift.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/error.h"
 #include "program/contraction.h"
+#include "program/normalisation.h"
 #include "program/pieces.h"
 
 namespace lathe {
 namespace {
 
-class Lift {
- public:
-  Lift(const Graph& graph, size_t node, const Nest& nest)
-      : graph_(graph),
-        node_(graph.nodes[node]),
-        index_(node),
-        nest_(nest),
-        out_(graph.name),
-        renamed_(graph.values.size(), no_value) {}
+/// A graph while some of its layers are rewritten.
+struct Rewriting {
+  const Graph& graph;
+  GraphBuilder out;
+  std::vector<ValueId> renamed;  // of each value, the one that stands for it now
 
-  Graph run() {
-    // The layer's own weights are added when their elements are chosen.
-    std::vector<std::vector<size_t>> users = consumers(graph_);
-    for (size_t id = 0; id < graph_.values.size(); ++id) {
-      bool own = graph_.values[id].kind != Value::Kind::input && users[id] == std::vector{index_};
-      if (!own) add_given(id);
-    }
-    for (size_t n = 0; n < graph_.nodes.size(); ++n) {
-      if (n == index_) {
-        lift();
-      } else {
-        copy(graph_.nodes[n]);
-      }
-    }
-    for (ValueId id : graph_.outputs) out_.output(renamed_[id]);
-    return out_.build();
-  }
-
- private:
-  const Graph& graph_;
-  const Node& node_;
-  size_t index_;
-  const Nest& nest_;
-  GraphBuilder out_;
-  std::vector<ValueId> renamed_;               // of each value, the one that stands for it now
-  std::vector<ValueId> operand_of_;            // of each tensor, the value; none: made here
-  std::vector<Pieces> pieces_;                 // of each tensor, what was made so far
-  std::vector<std::optional<size_t>> biases_;  // of each tensor, the weight it begins with
-  ValueId first_ = no_value;  // what the first convolution makes: it is named like the layer
-
-  [[noreturn]] static void refuse(const std::string& why) { throw NoForm(why); }
-
-  // The rest of the graph.
+  explicit Rewriting(const Graph& from)
+      : graph(from), out(from.name), renamed(from.values.size(), no_value) {}
 
   void add_given(ValueId id) {
-    const Value& value = graph_.values[id];
+    const Value& value = graph.values[id];
     switch (value.kind) {
       case Value::Kind::computed:
         return;
       case Value::Kind::input:
-        renamed_[id] = out_.input(value.name, value.type);
+        renamed[id] = out.input(value.name, value.type);
         return;
       default:
-        renamed_[id] = value.data
-                           ? out_.weight(value.name, *value.data, value.kind)
-                           : out_.weight(value.name, value.type.shape, value.initial, value.kind);
+        renamed[id] = value.data
+                          ? out.weight(value.name, *value.data, value.kind)
+                          : out.weight(value.name, value.type.shape, value.initial, value.kind);
     }
   }
 
   void copy(const Node& node) {
     std::vector<ValueId> inputs;
-    for (ValueId id : node.inputs) inputs.push_back(id == no_value ? no_value : renamed_[id]);
-    std::vector<ValueId> outputs = out_.call_all(node.op, inputs, node.attributes, node.name);
+    for (ValueId id : node.inputs) inputs.push_back(id == no_value ? no_value : renamed[id]);
+    std::vector<ValueId> outputs = out.call_all(node.op, inputs, node.attributes, node.name);
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      renamed_[node.outputs[i]] = outputs[i];
-      out_.rename(outputs[i], graph_.values[node.outputs[i]].name);
+      renamed[node.outputs[i]] = outputs[i];
+      out.rename(outputs[i], graph.values[node.outputs[i]].name);
     }
   }
+};
 
-  // The layer.
+/// Elements of a weight that a layer reads together: a weight of its own in the graph.
+struct Part {
+  size_t tensor;
+  Shape shape;
+  Shape offsets;  // of the elements, as the tensor is stored
+  ValueId value = no_value;
+
+  friend bool operator==(const Part& a, const Part& b) {
+    return a.tensor == b.tensor && a.shape == b.shape && a.offsets == b.offsets;
+  }
+};
+
+/// Adds one layer to a graph.
+class Layer {
+ public:
+  Layer(Rewriting& rewriting, size_t node, const Nest& nest)
+      : rewriting_(rewriting),
+        graph_(rewriting.graph),
+        out_(rewriting.out),
+        renamed_(rewriting.renamed),
+        node_(rewriting.graph.nodes[node]),
+        nest_(nest) {}
 
   void lift() {
     match_tensors();
+    for (size_t s : sequence(nest_.order)) begin_statement(nest_.statements()[s]);
+    std::stable_sort(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) {
+      return a.tensor != b.tensor ? a.tensor < b.tensor : first_of(a) < first_of(b);
+    });
     for (size_t s : sequence(nest_.order)) add_statement(nest_.statements()[s]);
     for (size_t t = 0; t < nest_.tensors().size(); ++t) {
       if (nest_.tensors()[t].role != Role::output) continue;
@@ -103,6 +97,22 @@ class Lift {
       out_.rename(result, old.name);
     }
   }
+
+ private:
+  Rewriting& rewriting_;
+  const Graph& graph_;
+  GraphBuilder& out_;
+  std::vector<ValueId>& renamed_;
+  const Node& node_;
+  const Nest& nest_;
+  std::vector<ValueId> operand_of_;            // of each tensor, the value; none: made here
+  std::vector<Pieces> pieces_;                 // of each tensor, what was made so far
+  std::vector<std::optional<size_t>> biases_;  // of each tensor, the weight it begins with
+  std::map<std::string, std::vector<Contraction>> contractions_;  // of each statement of products
+  std::vector<Part> parts_;   // of all weights, by their first elements: no order can rename them
+  ValueId first_ = no_value;  // what the first convolution makes: it is named like the layer
+
+  [[noreturn]] static void refuse(const std::string& why) { throw NoForm(why); }
 
   void match_tensors() {
     operand_of_.assign(nest_.tensors().size(), no_value);
@@ -121,20 +131,62 @@ class Lift {
     }
   }
 
-  void add_statement(const Statement& s) {
+  static bool is_sum_of_products(const Statement& s) {
+    return s.update == Update::add && s.reads.size() == 2 && is_product(s.value);
+  }
+
+  static bool is_copy(const Statement& s) {
+    return s.update == Update::assign && s.value.op == Expr::Op::read;
+  }
+
+  /// Is the statement a bias: what a tensor begins with?
+  bool is_bias(const Statement& s) const {
+    return is_copy(s) && nest_.tensors()[s.reads[s.value.read].tensor].role == Role::weight;
+  }
+
+  // Which parts the weights fall into is known before any is added: their names depend on it.
+
+  void begin_statement(const Statement& s) {
     Shape sizes = extents(plain_order(s, {}));
     if (!poly::is_box(s.domain, sizes))
       refuse("statement '" + s.name + "' does not run over a box");
-    if (s.update == Update::add && s.reads.size() == 2 && is_product(s.value)) {
-      for (const Contraction& c : contractions_of(nest_, s)) add_convolution(c, s.write.tensor);
-    } else if (s.update == Update::assign && s.value.op == Expr::Op::read) {
-      add_copy(s, sizes);
-    } else {
-      refuse("statement '" + s.name + "' is neither a sum of products nor a copy");
+    if (is_bias(s)) biases_[s.write.tensor] = s.reads[s.value.read].tensor;
+    if (!is_sum_of_products(s)) return;
+    contractions_[s.name] = contractions_of(nest_, s);
+    for (const Contraction& c : contractions_[s.name]) {
+      find_part(c.weight, weight_shape(c), c.weight_offsets);
+      if (auto bias = biases_[s.write.tensor]) find_part(*bias, shape_of(c.to[1]), c.to[1]);
     }
   }
 
-  // Copies: a bias at the beginning, or elements that stand for others.
+  Part& find_part(size_t tensor, Shape shape, Shape offsets) {
+    Part part{tensor, std::move(shape), std::move(offsets)};
+    auto found = std::find(parts_.begin(), parts_.end(), part);
+    if (found != parts_.end()) return *found;
+    parts_.push_back(std::move(part));
+    return parts_.back();
+  }
+
+  static long first_of(const Part& part) {
+    return *std::min_element(part.offsets.begin(), part.offsets.end());
+  }
+
+  static Shape shape_of(const Shape& list) { return {static_cast<long>(list.size())}; }
+
+  void add_statement(const Statement& s) {
+    if (is_sum_of_products(s)) {
+      for (const Contraction& c : contractions_[s.name]) add_convolution(c, s.write.tensor);
+    } else if (is_copy(s)) {
+      if (!is_bias(s)) add_copy(s);
+    } else if (auto normalisation = normalisation_of(nest_, s)) {
+      add_normalisation(s, *normalisation);
+    } else {
+      refuse("statement '" + s.name +
+             "' is neither a sum of products, nor a copy, nor a normalisation");
+    }
+  }
+
+  // Copies: elements that stand for others.
 
   /// Returns  x + step * i  for every x of a list and every i < count.
   static Shape stepped(const Shape& list, long step, long count) {
@@ -145,13 +197,10 @@ class Lift {
     return result;
   }
 
-  void add_copy(const Statement& s, const Shape& sizes) {
+  void add_copy(const Statement& s) {
+    Shape sizes = extents(plain_order(s, {}));
     const Access& source = s.reads[s.value.read];
     std::vector<Linear> to = linear_indices(nest_, s.write), from = linear_indices(nest_, source);
-    if (nest_.tensors()[source.tensor].role == Role::weight) {
-      biases_[s.write.tensor] = source.tensor;
-      return;
-    }
     auto found_whole = pieces_[source.tensor].merged();
     if (!found_whole) refuse("statement '" + s.name + "' copies what is not computed in one piece");
     const Piece& whole = *found_whole;
@@ -178,18 +227,40 @@ class Lift {
     pieces_[s.write.tensor].add(piece);
   }
 
+  // Normalisations.
+
+  void add_normalisation(const Statement& s, const Normalisation& n) {
+    const Initial ones{Initial::Kind::ones}, zeros{Initial::Kind::zeros};
+    ValueId x = value_of_input(n.input);
+    auto of_channel = [&](size_t tensor, Initial initial, Value::Kind kind) {
+      Part& part = find_part(tensor, {n.channels}, counted(n.channels));
+      return chosen_weights(part, initial, kind);
+    };
+    ValueId result = out_.call("batch_norm",
+                               {x, of_channel(n.scale, ones, Value::Kind::weight),
+                                of_channel(n.shift, zeros, Value::Kind::weight),
+                                of_channel(n.mean, zeros, Value::Kind::state),
+                                of_channel(n.variance, ones, Value::Kind::state)},
+                               {{"epsilon", n.epsilon}}, node_.name + ".norm");
+    if (n.rectified) result = out_.call("relu", {result}, {}, node_.name + ".relu");
+    Piece piece{result, {}, {}};
+    for (long extent : nest_.tensors()[s.write.tensor].shape) piece.to.push_back(counted(extent));
+    piece.from = piece.to;
+    pieces_[s.write.tensor].add(piece);
+  }
+
   // Products: convolutions.
 
   void add_convolution(const Contraction& c, size_t tensor) {
     ValueId source = selected(value_of_input(c.input), c.channels, c.slides);
-    Shape shape = c.weight_shape;
-    if (needs_row(c)) shape.push_back(1);
-    ValueId weight = chosen_weights(c.weight, shape, c.weight_offsets, c.groups);
+    Shape shape = weight_shape(c);
+    ValueId weight = chosen_weights(find_part(c.weight, shape, c.weight_offsets),
+                                    he_fan_out(shape, c.groups), Value::Kind::weight);
     Piece piece{no_value, {}, c.to};
     for (const Shape& list : c.to) piece.from.push_back(counted(static_cast<long>(list.size())));
     // What is added to a piece that is there already has no bias of its own.
     bool first = !pieces_[tensor].has(piece);
-    ValueId bias = biases_[tensor] && first ? taken_weight(*biases_[tensor], c.to[1]) : no_value;
+    ValueId bias = biases_[tensor] && first ? taken_bias(*biases_[tensor], c.to[1]) : no_value;
     piece.value = convolved(source, weight, bias, c);
     pieces_[tensor].add(piece);
   }
@@ -209,30 +280,52 @@ class Lift {
                      node_.name + ".slice");
   }
 
-  /// Returns a weight of these elements of the tensor; the weight itself if these are all.
-  ValueId chosen_weights(size_t tensor, const Shape& shape, const std::vector<long>& offsets,
-                         long groups) {
-    ValueId id = operand_of_[tensor];
-    std::string name =
-        id == no_value ? node_.name + "." + nest_.tensors()[tensor].name : graph_.values[id].name;
-    bool all = id != no_value && shape == graph_.values[id].type.shape &&
-               offsets == counted(count_of(shape));
+  /// Returns a part as a weight of the graph; the weight itself if it is all of it. One without
+  /// data, and of another shape than before, begins with "initial".
+  ValueId chosen_weights(Part& part, Initial initial, Value::Kind kind) {
+    if (part.value != no_value) return part.value;
+    ValueId id = operand_of_[part.tensor];
+    const Value* old = id == no_value ? nullptr : &graph_.values[id];
+    bool all =
+        old && part.shape == old->type.shape && part.offsets == counted(count_of(part.shape));
     if (all) {
-      if (renamed_[id] == no_value) add_given(id);
-      return renamed_[id];
+      if (renamed_[id] == no_value) rewriting_.add_given(id);
+      part.value = renamed_[id];
+    } else if (!old || !old->data) {
+      part.value = out_.weight(name_of(part), part.shape, initial, old ? old->kind : kind);
+    } else {
+      std::vector<double> from = old->data->reals(), values;
+      for (long offset : part.offsets) values.push_back(from[static_cast<size_t>(offset)]);
+      part.value = out_.weight(name_of(part),
+                               Array::of_reals(old->type.element, part.shape, values), old->kind);
     }
-    if (id == no_value || !graph_.values[id].data) {
-      return out_.weight(name, shape, he_fan_out(shape, groups));
-    }
-    std::vector<double> from = graph_.values[id].data->reals(), values;
-    for (long offset : offsets) values.push_back(from[static_cast<size_t>(offset)]);
-    Element element = graph_.values[id].type.element;
-    return out_.weight(name, Array::of_reals(element, shape, values), graph_.values[id].kind);
+    return part.value;
   }
 
-  /// Returns the elements of a weight of one dimension.
-  ValueId taken_weight(size_t tensor, const Shape& indices) {
-    return chosen_weights(tensor, {static_cast<long>(indices.size())}, indices, 1);
+  /// Names a part: like the weight; those behind the first are numbered.
+  std::string name_of(const Part& part) const {
+    ValueId id = operand_of_[part.tensor];
+    std::string name = id == no_value ? node_.name + "." + nest_.tensors()[part.tensor].name
+                                      : graph_.values[id].name;
+    auto first = std::find_if(parts_.begin(), parts_.end(),
+                              [&](const Part& p) { return p.tensor == part.tensor; });
+    long place = std::find(first, parts_.end(), part) - first;
+    std::string numbered = place == 0 ? name : fmt::format("{}_{}", name, place);
+    // Another weight keeps its name, whichever of the two is added first.
+    while (numbered != name && find_value(graph_, numbered)) numbered += "_";
+    return numbered;
+  }
+
+  /// Returns the elements of a bias.
+  ValueId taken_bias(size_t tensor, const Shape& indices) {
+    return chosen_weights(find_part(tensor, shape_of(indices), indices),
+                          graph_.values[operand_of_[tensor]].initial, Value::Kind::weight);
+  }
+
+  static Shape weight_shape(const Contraction& c) {
+    Shape shape = c.weight_shape;
+    if (needs_row(c)) shape.push_back(1);
+    return shape;
   }
 
   /// Groups of single numbers are a convolution of rows of length 1.
@@ -290,13 +383,35 @@ class Lift {
 
 }  // namespace
 
-Graph with_nest(const Graph& graph, size_t node, const Nest& nest) {
-  try {
-    return Lift(graph, node, nest).run();
-  } catch (const NoForm& error) {
-    fail("layer '{}': {}; it has no form in standard operators", graph.nodes[node].name,
-         error.what());
+Graph with_nests(const Graph& graph, const std::vector<LayerNest>& layers) {
+  std::vector<const Nest*> nests(graph.nodes.size(), nullptr);
+  for (const LayerNest& layer : layers) nests[layer.node] = &layer.nest;
+  Rewriting rewriting(graph);
+  // The layers' own weights are added when their elements are chosen.
+  std::vector<std::vector<size_t>> users = consumers(graph);
+  for (size_t id = 0; id < graph.values.size(); ++id) {
+    bool own = graph.values[id].kind != Value::Kind::input && users[id].size() == 1 &&
+               nests[users[id].front()];
+    if (!own) rewriting.add_given(id);
   }
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    try {
+      if (nests[n]) {
+        Layer(rewriting, n, *nests[n]).lift();
+      } else {
+        rewriting.copy(graph.nodes[n]);
+      }
+    } catch (const NoForm& error) {
+      fail("layer '{}': {}; it has no form in standard operators", graph.nodes[n].name,
+           error.what());
+    }
+  }
+  for (ValueId id : graph.outputs) rewriting.out.output(rewriting.renamed[id]);
+  return rewriting.out.build();
+}
+
+Graph with_nest(const Graph& graph, size_t node, const Nest& nest) {
+  return with_nests(graph, {{node, nest}});
 }
 
 }  // namespace lathe

@@ -13,9 +13,20 @@
 
 namespace lathe {
 
-/// Returns the graph with "node" computed by "nest", which neural steps made of the node's own nest
-/// and which has its outputs' shapes. Weights keep their data where there are any. Fails, and says
-/// why, where the nest has no form in standard operators.
+/// A node of a graph, and the nest that is to compute it: neural steps made it of the node's own
+/// nest, and it has the shapes of the node's outputs.
+struct LayerNest {
+  size_t node;
+  Nest nest;
+};
+
+/// Returns the graph with layers computed by other nests. Weights keep their data where there are
+/// any, and their name: of one that falls into several, the first part does, and the others are
+/// numbered by their place in it. Fails, and says why, where a nest has no form in standard
+/// operators.
+Graph with_nests(const Graph& graph, const std::vector<LayerNest>& layers);
+
+/// The same for one layer.
 Graph with_nest(const Graph& graph, size_t node, const Nest& nest);
 
 }  // namespace lathe

@@ -6,7 +6,7 @@
 //
 // A loop that picks weights (a channel) keeps its first iterations; one that only picks positions
 // keeps every B-th. Elements that are no longer written are completed by the second argument:
-// propagate (if it is left out), expand or repeat.
+// propagate (if it is left out), expand, deepen or repeat.
 #include "nest/roles.h"
 #include "transforms/transform_neural.h"
 
@@ -59,10 +59,15 @@ std::vector<Step> candidates(const Nest& nest) {
   if (!target) return {};
   const Loop& loop = target->order.loops.front();
   if (loop.name == batch_loop) return {};
+  bool written = poly::involves(target->statement.write.at, 0);
   std::vector<Step> steps;
   for (long factor : divisors(loop.extent)) {
     Step step{"bottleneck", {factor}};
-    if (applies(nest, step)) steps.push_back(std::move(step));
+    if (applies(nest, step)) steps.push_back(step);
+    for (const char* completion : {"expand", "deepen", "repeat"}) {
+      Step completed{"bottleneck", {factor, completion}};
+      if (written && applies(nest, completed)) steps.push_back(std::move(completed));
+    }
   }
   return steps;
 }

@@ -6,9 +6,12 @@
 //
 // On (co, ci) this is the grouped convolution, and with G = Co = Ci the depthwise one. On any other
 // two loops it makes operators that no list contains. Where both loops index what is written, parts
-// of it are no longer written: the second argument must then be "repeat".
+// of it are no longer written: the second argument must then be "repeat". Where one of them is a
+// filter, no filter reads what the other groups do any more: "expand" and "deepen" mix the channels
+// again, by a 1x1 convolution behind it.
 #include <numeric>
 
+#include "nest/roles.h"
 #include "transforms/transform_neural.h"
 
 namespace lathe::transforms {
@@ -71,6 +74,54 @@ Statement fill_slices(const Nest& nest, const NeuralTarget& target, long groups)
   return s;
 }
 
+/// Which of the two outermost loops counts filters, if one does?
+std::optional<size_t> filter_loop(const Nest& nest, const NeuralTarget& target) {
+  for (size_t i : {0, 1}) {
+    if (role_of(target.statement, nest.tensors(), i) == CoordinateRole::filter) return i;
+  }
+  return std::nullopt;
+}
+
+/// Which dimension of the written tensor are the channels that a 1x1 convolution can mix? Fails if
+/// there is none.
+size_t channel_dimension(const Nest& nest, const NeuralTarget& target,
+                         const std::string& completion) {
+  auto filter = filter_loop(nest, target);
+  const std::vector<Loop>& loops = target.order.loops;
+  if (!filter) {
+    fail("{} mixes channels, and neither '{}' nor '{}' counts filters", completion, loops[0].name,
+         loops[1].name);
+  }
+  const isl::multi_aff& written = target.statement.write.at;
+  std::optional<size_t> found;
+  for (unsigned d = 0; d < written.size(); ++d) {
+    if (!poly::involves(written.at(static_cast<int>(d)), *filter)) continue;
+    if (found) {
+      fail("loop '{}' indexes two dimensions of {}", loops[*filter].name,
+           nest.tensors()[target.statement.write.tensor].name);
+    }
+    found = d;
+  }
+  check(found.has_value(), "a filter indexes what is written");
+  return *found;
+}
+
+/// Mixes the channels of what the groups made.
+Applied mixed(const Nest& nest, const NeuralTarget& target,
+              const std::pair<Statement, Order>& changed, const std::string& completion,
+              std::string note) {
+  size_t tensor = target.statement.write.tensor;
+  if (completion != "expand" && completion != "deepen") {
+    fail("every element of {} is still written: there is nothing to {}",
+         nest.tensors()[tensor].name, completion);
+  }
+  require_only_writer(nest, target);
+  size_t dimension = channel_dimension(nest, target, completion);
+  Nest result =
+      expanded(nest, target, changed, {dimension, "grouped"}, completion_named(completion), note);
+  return {result, note};
+}
+
 Applied slice(const Nest& nest, const Arguments& args) {
   NeuralTarget target = take_target(nest);
   if (target.order.loops.size() < 2) {
@@ -88,8 +139,7 @@ Applied slice(const Nest& nest, const Arguments& args) {
   bool gaps =
       poly::involves(target.statement.write.at, 0) && poly::involves(target.statement.write.at, 1);
   if (!gaps) {
-    if (args.has(1))
-      fail("every element of {} is still written: there is nothing to {}", tensor, args.name(1));
+    if (args.has(1)) return mixed(nest, target, changed, args.name(1), note);
     return {assemble(nest, target, changed), note};
   }
   if (!args.has(1) || args.name(1) != "repeat") {
@@ -105,7 +155,7 @@ Applied slice(const Nest& nest, const Arguments& args) {
   }
   note += fmt::format("; the rest of {} is copied from it (repeat)", tensor);
   Statement fill = fill_slices(nest, target, groups);
-  return {assemble_with(nest, target, changed, nest.tensors(), std::move(fill)), note};
+  return {assemble_with(nest, target, changed, nest.tensors(), {std::move(fill)}), note};
 }
 
 std::vector<Step> candidates(const Nest& nest) {
@@ -120,6 +170,11 @@ std::vector<Step> candidates(const Nest& nest) {
     Step step{"group", {groups}};
     if (gaps) step.args.push_back("repeat");
     if (!gaps || applies(nest, step)) steps.push_back(std::move(step));
+    if (gaps || !filter_loop(nest, *target)) continue;
+    for (const char* completion : {"expand", "deepen"}) {
+      Step mixing{"group", {groups, completion}};
+      if (applies(nest, mixing)) steps.push_back(std::move(mixing));
+    }
   }
   return steps;
 }

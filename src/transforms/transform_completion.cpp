@@ -62,14 +62,6 @@ Access shrunk(const Access& access, const Remainder& left) {
   return {access.tensor, access.at.set_at(d, access.at.at(d).scale_down(left.stride))};
 }
 
-/// Which coordinate of the statement is this index, if it is just one?
-std::optional<size_t> coordinate_of(const Statement& s, const isl::aff& index) {
-  for (size_t i = 0; i < s.dims.size(); ++i) {
-    if (poly::same(index, poly::coordinate(s.domain.space(), i))) return i;
-  }
-  return std::nullopt;
-}
-
 /// Is every value of the index a multiple of "factor", whatever the coordinates are?
 bool is_multiple(const isl::aff& index, long factor) {
   poly::Affine a = poly::take_apart(index);
@@ -143,7 +135,7 @@ class Propagation {
     isl::multi_aff old = poly::identity(statement.domain.space());
     statement.domain = statement.domain.intersect(index.lt_set(end));
     if (statement.domain.is_empty()) {
-      fail("nothing would be left of '{}'; use repeat or expand", statement.name);
+      fail("nothing would be left of '{}'; use repeat, expand or deepen", statement.name);
     }
     if (statement.domain.is_empty()) {
       fail("nothing would be left for '{}' to do; use repeat", statement.name);
@@ -198,67 +190,16 @@ Nest propagated(const Nest& nest, const NeuralTarget& target,
   return result;
 }
 
-/// Builds  O[.., co, ..] += E[co, cm] * N[.., cm, ..]  over all of O.
-Statement expansion(const Nest& nest, const NeuralTarget& target, size_t dimension, long narrow,
-                    size_t narrow_tensor, size_t weight) {
-  size_t tensor = target.statement.write.tensor;
-  const std::vector<long>& shape = nest.tensors()[tensor].shape;
-  Statement s;
-  s.name = fresh_name(nest, "expand");
-  std::vector<long> extents;
-  std::vector<size_t> coordinate;  // of each dimension of O
-  for (size_t d = 0; d < shape.size(); ++d) {
-    coordinate.push_back(extents.size());
-    isl::aff index = target.statement.write.at.at(static_cast<int>(d));
-    auto at = coordinate_of(target.statement, index);
-    s.dims.push_back(at ? target.statement.dims[*at] : fmt::format("o{}", d));
-    extents.push_back(shape[d]);
-    if (d == dimension) {
-      s.dims.push_back("cm");
-      extents.push_back(narrow);
-    }
-  }
-  s.domain = poly::box(nest.ctx(), extents);
-  isl::space space = s.domain.space();
-  std::vector<isl::aff> out, in;
-  for (size_t d = 0; d < shape.size(); ++d) {
-    out.push_back(poly::coordinate(space, coordinate[d]));
-    in.push_back(poly::coordinate(space, coordinate[d] + (d == dimension ? 1 : 0)));
-  }
-  isl::aff wide = out[dimension], middle = in[dimension];
-  s.write = {tensor, poly::tuple(space, out)};
-  s.update = Update::add;
-  s.reads = {{weight, poly::tuple(space, {wide, middle})}, {narrow_tensor, poly::tuple(space, in)}};
-  s.value = call(Expr::Op::mul, {read(0), read(1)});
-  s.origin = {s.name, poly::identity(space)};
-  return s;
-}
-
-Nest expanded(const Nest& nest, const NeuralTarget& target, std::pair<Statement, Order> changed,
-              const Kept& kept, size_t dimension, std::string& note) {
+/// Brings channels back by a convolution.
+Nest widened(const Nest& nest, const NeuralTarget& target,
+             const std::pair<Statement, Order>& changed, const Kept& kept, size_t dimension,
+             Completion completion, std::string& note) {
   const std::string& loop = target.order.loops[kept.depth].name;
+  const std::string& name = completion_names()[static_cast<size_t>(completion)];
   if (kept.strided) {
-    fail("expand brings channels back, and '{}' counts positions; use repeat or propagate", loop);
+    fail("{} brings channels back, and '{}' counts positions; use repeat or propagate", name, loop);
   }
-  auto left = what_is_left(changed.first, dimension);
-  if (!left || left->stride != 1) fail("expand needs the first channels to be left; use repeat");
-  size_t tensor = changed.first.write.tensor;
-  std::vector<Tensor> tensors = nest.tensors();
-  Tensor narrow = tensors[tensor];
-  narrow.name = fresh_name(nest, narrow.name + ".narrow");
-  narrow.role = Role::local;
-  narrow.shape[dimension] = left->count;
-  long wide = tensors[tensor].shape[dimension];
-  Tensor weight{fresh_name(nest, "E"), Role::weight, narrow.element,
-                {wide, left->count},   {{}, {}},     0};
-  tensors.push_back(narrow);
-  tensors.push_back(weight);
-  changed.first.write.tensor = tensors.size() - 2;
-  note +=
-      fmt::format("; a 1x1 convolution makes {} of {} (expand)", tensors[tensor].name, narrow.name);
-  Statement after =
-      expansion(nest, target, dimension, left->count, tensors.size() - 2, tensors.size() - 1);
-  return assemble_with(nest, target, changed, std::move(tensors), std::move(after));
+  return expanded(nest, target, changed, {dimension, "narrow"}, completion, note);
 }
 
 /// Frees the coordinates that do not index what the statement writes.
@@ -311,6 +252,12 @@ Statement repetition(const Nest& nest, const NeuralTarget& target, const Kept& k
 
 }  // namespace
 
+std::optional<long> first_written(const Statement& s, size_t dimension) {
+  auto left = what_is_left(s, dimension);
+  if (!left || left->stride != 1) return std::nullopt;
+  return left->count;
+}
+
 Nest complete(const Nest& nest, const NeuralTarget& target,
               const std::pair<Statement, Order>& changed, const Kept& kept, Completion completion,
               std::string& note) {
@@ -318,11 +265,11 @@ Nest complete(const Nest& nest, const NeuralTarget& target,
   require_only_writer(nest, target);
   if (completion == Completion::repeat) {
     note += fmt::format("; the rest of {} is copied from it (repeat)", tensor.name);
-    return assemble_with(nest, target, changed, nest.tensors(), repetition(nest, target, kept));
+    return assemble_with(nest, target, changed, nest.tensors(), {repetition(nest, target, kept)});
   }
   size_t dimension = written_dimension(target, kept.depth, tensor);
-  if (completion == Completion::expand)
-    return expanded(nest, target, changed, kept, dimension, note);
+  if (completion != Completion::propagate)
+    return widened(nest, target, changed, kept, dimension, completion, note);
   return propagated(nest, target, changed, dimension, note);
 }
 

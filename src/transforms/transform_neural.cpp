@@ -4,6 +4,8 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "nest/dependence.h"
 
 namespace lathe {
@@ -44,10 +46,23 @@ NeuralTarget alone(const Nest& nest, size_t s, std::vector<Order> order) {
 
 }  // namespace
 
+const std::vector<std::string>& completion_names() {
+  static const std::vector<std::string> names{"propagate", "expand", "deepen", "repeat"};
+  return names;
+}
+
 Completion completion_named(const std::string& name) {
-  return name == "expand"   ? Completion::expand
-         : name == "repeat" ? Completion::repeat
-                            : Completion::propagate;
+  const std::vector<std::string>& names = completion_names();
+  auto found = std::find(names.begin(), names.end(), name);
+  check(found != names.end(), "arguments are checked before a step is applied");
+  return static_cast<Completion>(found - names.begin());
+}
+
+std::optional<size_t> coordinate_of(const Statement& s, const isl::aff& index) {
+  for (size_t i = 0; i < s.dims.size(); ++i) {
+    if (poly::same(index, poly::coordinate(s.domain.space(), i))) return i;
+  }
+  return std::nullopt;
 }
 
 std::optional<size_t> find_target(const Nest& nest) {
@@ -132,16 +147,20 @@ Nest assemble(const Nest& nest, const NeuralTarget& target,
 
 Nest assemble_with(const Nest& nest, const NeuralTarget& target,
                    const std::pair<Statement, Order>& changed, std::vector<Tensor> tensors,
-                   Statement after) {
+                   std::vector<Statement> after) {
   std::vector<Statement> statements = nest.statements();
   std::vector<Order> order = target.rest;
   statements[target.index] = changed.first;
   order[target.index] = changed.second;
-  after = without_units(after);
-  after.origin = {after.name, poly::identity(after.domain.space())};
-  for (Order& o : order) o.at[0] *= 2;
-  order.push_back(plain_order(after, {order[target.index].at[0] + 1}));
-  statements.push_back(std::move(after));
+  // Room for the new statements between the target and whatever comes next.
+  for (Order& o : order) o.at[0] *= static_cast<long>(after.size()) + 1;
+  long place = order[target.index].at[0];
+  for (Statement& s : after) {
+    s = without_units(s);
+    s.origin = {s.name, poly::identity(s.domain.space())};
+    order.push_back(plain_order(s, {++place}));
+    statements.push_back(std::move(s));
+  }
   return assemble_nest(nest.name, std::move(tensors), std::move(statements), std::move(order));
 }
 

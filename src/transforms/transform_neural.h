@@ -4,6 +4,7 @@
 // says what fills them:
 //   propagate   nothing: the tensor shrinks, and so does all that reads it
 //   expand      a 1x1 convolution brings the channels back
+//   deepen      batch normalisation, ReLU and a 1x1 convolution do
 //   repeat      the nearest computed element, or the same one of the computed slice, is copied
 #pragma once
 
@@ -11,7 +12,10 @@
 
 namespace lathe {
 
-enum class Completion { propagate, expand, repeat };
+enum class Completion { propagate, expand, deepen, repeat };
+
+/// Returns the names of all completions.
+const std::vector<std::string>& completion_names();
 
 /// Returns the completion of that name.
 Completion completion_named(const std::string& name);
@@ -63,13 +67,31 @@ Nest complete(const Nest& nest, const NeuralTarget& target,
               const std::pair<Statement, Order>& changed, const Kept& kept, Completion completion,
               std::string& note);
 
-/// The same where every element is still written.
+/// Where channels are missing or not mixed: the dimension of the written tensor that they are, and
+/// what the tensor is called that a 1x1 convolution reads instead, "<tensor>.<suffix>".
+struct Narrow {
+  size_t dimension;
+  std::string suffix;
+};
+
+/// Assembles the nest with "changed" in place of the target, which then writes a tensor of its own,
+/// and with what makes the tensor of it that the target wrote: expand or deepen.
+Nest expanded(const Nest& nest, const NeuralTarget& target, std::pair<Statement, Order> changed,
+              const Narrow& narrow, Completion completion, std::string& note);
+
+/// How many elements along a dimension does the statement write, if it writes the first ones?
+std::optional<long> first_written(const Statement& s, size_t dimension);
+
+/// Which coordinate of the statement is this index, if it is just one?
+std::optional<size_t> coordinate_of(const Statement& s, const isl::aff& index);
+
+/// Assembles the nest with "changed" in place of the target, where every element is still written.
 Nest assemble(const Nest& nest, const NeuralTarget& target,
               const std::pair<Statement, Order>& changed);
 
-/// The same with a new statement that runs after the target (and more tensors that it uses).
+/// The same with new statements that run after the target (and more tensors that they use).
 Nest assemble_with(const Nest& nest, const NeuralTarget& target,
                    const std::pair<Statement, Order>& changed, std::vector<Tensor> tensors,
-                   Statement after);
+                   std::vector<Statement> after);
 
 }  // namespace lathe

@@ -25,6 +25,16 @@ inline bool is_wanted(const Transform& t, Steps steps) {
   return steps == Steps::all || t.kind == Transform::Kind::program;
 }
 
+/// Returns what a transformation sees on a nest, without what has no values on integers: a
+/// normalisation.
+inline std::vector<Step> integer_candidates(const Transform& t, const Nest& nest) {
+  std::vector<Step> seen = t.candidates(nest);
+  std::erase_if(seen, [](const Step& step) {
+    return std::find(step.args.begin(), step.args.end(), Arg("deepen")) != step.args.end();
+  });
+  return seen;
+}
+
 inline Arg random_loop(Random& random, const Nest& nest) {
   size_t s = static_cast<size_t>(random.between(0, static_cast<long>(nest.order.size()) - 1));
   if (nest.order[s].loops.empty()) return "none";
@@ -78,7 +88,7 @@ inline Draw random_step(Random& random, const Nest& nest, Steps steps) {
     if (is_wanted(t, steps)) transforms.push_back(&t);
   }
   const Transform& t = *random.pick(transforms);
-  std::vector<Step> seen = t.candidates(nest);
+  std::vector<Step> seen = integer_candidates(t, nest);
   if (!seen.empty() && random.chance(60)) return {random.pick(seen), true};
   return {random_arguments(random, nest, t), false};
 }

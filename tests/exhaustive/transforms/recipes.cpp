@@ -12,12 +12,21 @@
 namespace lathe::test {
 namespace {
 
-/// Returns the steps to try: candidates (of equivalent axes one), and some that no candidate is.
+/// Does the step add statements that few recipes need to see, or that have no values on integers?
+bool is_rare(const Step& step) {
+  auto has = [&](const char* word) {
+    return std::find(step.args.begin(), step.args.end(), Arg(word)) != step.args.end();
+  };
+  return has("expand") || has("deepen") || (step.name == "bottleneck" && has("repeat"));
+}
+
+/// Returns the steps to try: candidates (of equivalent axes one), one of each rare kind, and some
+/// that no candidate is.
 std::vector<Step> steps_on(const Nest& nest) {
   std::vector<Step> steps;
   for (const Step& step : candidates(nest)) {
     bool bound = step.name == "bind" && std::get<std::string>(step.args[1]) != "thread.x";
-    if (!bound) steps.push_back(step);
+    if (!bound && !is_rare(step)) steps.push_back(step);
   }
   for (const std::string& loop : loop_names(nest)) {
     steps.push_back({"split_range", {loop, 1L}});
@@ -27,6 +36,7 @@ std::vector<Step> steps_on(const Nest& nest) {
   for (const char* completion : {"repeat", "expand"}) {
     steps.push_back({"bottleneck", {2L, completion}});
   }
+  steps.push_back({"group", {2L, "expand"}});
   return steps;
 }
 

@@ -114,7 +114,7 @@ Nest walked(Random& random, Nest nest, Transform::Kind kind, long count, std::st
   }
   for (; count > 0; --count) {
     const Transform& t = *random.pick(transforms);
-    std::vector<Step> seen = t.candidates(nest);
+    std::vector<Step> seen = integer_candidates(t, nest);
     bool draw = seen.empty() || random.chance(30);
     Step step = draw ? random_arguments(random, nest, t) : random.pick(seen);
     try {

@@ -167,6 +167,51 @@ TEST(Neural, OutputBottleneckExpands) {
   });
 }
 
+TEST(Neural, GroupsThatAConvolutionMixes) {
+  for_each_case(150, [](Case& trial) {
+    Random& random = trial.random;
+    long groups = random.between(2, 4), f = random.between(1, 3), c = random.between(1, 3);
+    Shape s = random_shape(random, groups * f, groups * c, random.between(1, 3), 2);
+    OpRun<long> run = run_recipe(trial, s, fmt::format("group({}, expand)", groups));
+    auto same_group = [&](long co, long ci, long, long) { return co / f == ci / c; };
+    Array<long> grouped = convolution(run, s, same_group, Bias::none), wanted(grouped.shape);
+    Array<long> expand = run.tensor("E");
+    for_each_output(wanted.shape, [&](long n, long co, long oh, long ow) {
+      long& sum = wanted({n, co, oh, ow});
+      if (s.bias == 1) sum = run.tensor("B")({co});
+      for (long cm = 0; cm < s.co; ++cm) sum += expand({co, cm}) * grouped({n, cm, oh, ow});
+    });
+    EXPECT_EQ(run.tensor("O").raised_to(4), wanted);
+  });
+}
+
+TEST(Neural, DeepenNormalisesAndRectifiesWhatIsLeft) {
+  for_each_case(150, [](Case& trial) {
+    Random& random = trial.random;
+    long factor = random.between(2, 3), left = random.between(1, 3);
+    Shape s = random_shape(random, factor * left, random.between(1, 4), 2, random.between(1, 3));
+    std::string recipe = fmt::format("bottleneck({}, deepen)", factor);
+    trial.story = s.text() + "\n" + recipe + "\n";
+    OpRun<double> run(s.text(), recipe);
+    for (double& variance : run.elements("variance")) variance = std::abs(variance);
+    run.run();
+    Array<double> narrow = run.tensor("O.narrow").raised_to(4), got = run.tensor("O").raised_to(4);
+    auto of_channel = [&](const char* name, long c) { return run.tensor(name)({c}); };
+    Array<double> wanted(got.shape);
+    for_each_output(wanted.shape, [&](long n, long co, long oh, long ow) {
+      double& sum = wanted({n, co, oh, ow});
+      if (s.bias == 1) sum = of_channel("B", co);
+      for (long c = 0; c < left; ++c) {
+        double centred = narrow({n, c, oh, ow}) - of_channel("mean", c);
+        double normal = centred / std::sqrt(of_channel("variance", c) + 1e-5);
+        double active = normal * of_channel("scale", c) + of_channel("shift", c);
+        sum += run.tensor("E")({co, c}) * std::max(active, 0.0);
+      }
+    });
+    expect_near(got, wanted);
+  });
+}
+
 TEST(Neural, InputBottleneckReadsTheFirstChannels) {
   for_each_case(150, [](Case& trial) {
     Random& random = trial.random;

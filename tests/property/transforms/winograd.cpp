@@ -52,7 +52,7 @@ Nest prepared(Random& random, Nest nest, std::string& story) {
   for (long count = random.between(0, 2); count > 0; --count) {
     std::string name = random.pick({"group", "bottleneck", "split_range", "interchange", "reorder",
                                     "unroll", "split", "fuse", "merge"});
-    std::vector<Step> seen = find_transform(name).candidates(nest);
+    std::vector<Step> seen = integer_candidates(find_transform(name), nest);
     if (seen.empty()) continue;
     Step step = random.pick(seen);
     Judged judged = try_step(nest, step);

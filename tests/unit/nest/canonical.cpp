@@ -48,6 +48,11 @@ TEST(Names, NeuralSteps) {
   EXPECT_EQ(name_after("group(16)"), "depthwise");
   EXPECT_EQ(name_after("bottleneck(4)"), "output bottleneck x4");
   EXPECT_EQ(name_after("bottleneck(4, expand)"), "output bottleneck x4, expanded");
+  EXPECT_EQ(name_after("bottleneck(4, deepen)"), "output bottleneck x4, deepened");
+  EXPECT_EQ(name_after("group(4, expand)"), "grouped x4, mixed");
+  EXPECT_EQ(name_after("group(16, deepen)"), "depthwise, deepened");
+  EXPECT_EQ(name_after("bottleneck(2) -> interchange(co, ci) -> bottleneck(2) -> group(8)"),
+            "depthwise, output bottleneck x2, input bottleneck x2");
   EXPECT_EQ(name_after("bottleneck(4, repeat)"), "output bottleneck x4, repeated");
   EXPECT_EQ(name_after("interchange(co, ci) -> bottleneck(2)"), "input bottleneck x2");
   EXPECT_EQ(name_after("reorder(oh, co, ci) -> bottleneck(2)"), "spatial bottleneck x2 (oh)");

@@ -34,6 +34,21 @@ Array random_array(const Shape& shape) {
   return Array::of_reals(Element::f32, shape, values);
 }
 
+/// Gives the weights that a step added numbers of their own; a variance is positive.
+Graph with_numbers(Graph graph) {
+  for (Value& value : graph.values) {
+    if (value.kind == Value::Kind::computed || value.kind == Value::Kind::input || value.data)
+      continue;
+    Random random(3, value.name);
+    std::vector<double> numbers(static_cast<size_t>(count_of(value.type.shape)));
+    for (double& x : numbers) {
+      x = value.name.ends_with("variance") ? 0.5 + random.uniform() : random.normal();
+    }
+    value.data = Array::of_reals(Element::f32, value.type.shape, numbers);
+  }
+  return graph;
+}
+
 /// Compares the changed nest with the graph that it becomes.
 Graph expect_same(const std::string& text, const std::string& recipe) {
   SCOPED_TRACE(text + "  " + recipe);
@@ -41,7 +56,7 @@ Graph expect_same(const std::string& text, const std::string& recipe) {
   Graph graph = one_layer(text);
   const Node& node = graph.nodes.front();
   Nest nest = replay(nest_of(context, call_of(graph, node)), parse_recipe(recipe));
-  Graph lifted = initialised(with_nest(graph, 0, nest), 2);
+  Graph lifted = with_numbers(with_nest(graph, 0, nest));
   verify_types(lifted);
 
   Array x = random_array(graph.values[graph.inputs.front()].type.shape);
@@ -49,10 +64,10 @@ Graph expect_same(const std::string& text, const std::string& recipe) {
   for (size_t i = 1; i < node.inputs.size(); ++i) {
     operands.push_back(*graph.values[node.inputs[i]].data);
   }
-  for (const Value& value : lifted.values) {  // weights that the step added
-    if (value.name != "layer.E") continue;
-    Shape shape{value.type.shape[0], value.type.shape[1]};
-    operands.push_back(value.data->with_shape(shape));
+  for (const Tensor& tensor : nest.tensors()) {  // weights that the step added
+    auto added = find_value(lifted, "layer." + tensor.name);
+    if (tensor.role != Role::weight || !added) continue;
+    operands.push_back(lifted.values[*added].data->with_shape(tensor.shape));
   }
   Type output = graph.values[graph.outputs.front()].type;
   std::vector<double> wanted = run_nest(nest, operands, {output}).front().reals();
@@ -109,6 +124,115 @@ TEST(Lift, ExpandIsAConvolutionOfOneElement) {
   Graph graph = expect_same(plain, "bottleneck(2, expand)");
   EXPECT_EQ(graph.nodes.size(), 2u);
   EXPECT_EQ(weight_count(graph), 4 * 8 * 9 + 8 * 4);
+}
+
+TEST(Lift, DeepenIsANormalisationAReluAndAConvolution) {
+  Graph graph = expect_same(plain, "bottleneck(2, deepen)");
+  ASSERT_EQ(graph.nodes.size(), 4u);
+  EXPECT_EQ(graph.nodes[1].op, "batch_norm");
+  EXPECT_EQ(graph.nodes[2].op, "relu");
+  EXPECT_EQ(graph.nodes[3].op, "conv");
+  EXPECT_EQ(weight_count(graph), 4 * 8 * 9 + 2 * 4 + 8 * 4) << "statistics are not learnt";
+  expect_same(with_bias, "bottleneck(3, deepen)");
+  expect_same("conv(f32[2x4x5x5], f32[6x4x3x3], f32[6])",
+              "reorder(co, ci, oh, ow, kh, kw, n) -> bottleneck(2, deepen)");
+}
+
+TEST(Lift, NormalisationsAreSeenInAnyOrder) {
+  expect_same(plain, "bottleneck(2, deepen) -> split(normalise:oh, 4) -> interchange(oh.i, ow)");
+  expect_same(plain, "bottleneck(2, deepen) -> group(4)");
+  expect_same(plain, "bottleneck(2, deepen) -> interchange(conv:co, conv:ci) -> bottleneck(2)");
+}
+
+TEST(Lift, NormalisationsBeginLikeThoseOfTheBuiltInNetworks) {
+  Context context;
+  Graph graph = one_layer(plain);
+  Nest nest = replay(nest_of(context, call_of(graph, graph.nodes.front())),
+                     parse_recipe("bottleneck(2, deepen)"));
+  Graph lifted = with_nest(graph, 0, nest);
+  auto value = [&](const char* name) { return lifted.values[find_value(lifted, name).value()]; };
+  EXPECT_EQ(value("layer.scale").initial.kind, Initial::Kind::ones);
+  EXPECT_EQ(value("layer.shift").initial.kind, Initial::Kind::zeros);
+  EXPECT_EQ(value("layer.mean").initial.kind, Initial::Kind::zeros);
+  EXPECT_EQ(value("layer.variance").initial.kind, Initial::Kind::ones);
+  EXPECT_EQ(value("layer.shift").kind, Value::Kind::weight);
+  EXPECT_EQ(value("layer.mean").kind, Value::Kind::state);
+  EXPECT_EQ(value("layer.variance").kind, Value::Kind::state);
+}
+
+TEST(Lift, GroupsThatAConvolutionMixes) {
+  Graph graph = expect_same(plain, "group(4, expand)");
+  EXPECT_EQ(weight_count(graph), 8 * 2 * 9 + 8 * 8);
+  graph = expect_same(plain, "group(8, deepen)");
+  EXPECT_EQ(weight_count(graph), 8 * 9 + 2 * 8 + 8 * 8);
+  expect_same(with_bias, "group(4, deepen)");
+  expect_same(with_bias, "interchange(conv:co, ci) -> group(2, expand)");
+}
+
+/// Returns the weights' names.
+std::vector<std::string> weights_of(const Graph& graph) {
+  std::vector<std::string> names;
+  for (const Value& value : graph.values) {
+    if (value.kind == Value::Kind::weight) names.push_back(value.name);
+  }
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+TEST(Lift, OneWeightForConvolutionsThatReadTheSameElements) {
+  Graph graph = expect_same(plain, "group(2) -> split_range(oh, 1/2)");
+  EXPECT_EQ(weights_of(graph), std::vector<std::string>{"w1"});
+  EXPECT_EQ(weight_count(graph), 8 * 4 * 9);
+}
+
+TEST(Lift, PartsOfAWeightAreNumberedByTheirPlace) {
+  using Names = std::vector<std::string>;
+  Graph one =
+      expect_same(plain, "split_range(co, 1/2) -> group(2) -> interchange(co.0, co.1) -> group(4)");
+  Graph other = expect_same(plain,
+                            "split_range(co, 1/2) -> interchange(co.0, co.1) -> group(4) -> "
+                            "interchange(g, co.0) -> group(2)");
+  EXPECT_EQ(weights_of(one), (Names{"w1", "w1_1"}));
+  for (const char* name : {"w1", "w1_1"}) {
+    auto shape = [&](const Graph& graph) {
+      return graph.values[find_value(graph, name).value()].type.shape;
+    };
+    EXPECT_EQ(shape(one), shape(other)) << name;
+  }
+  EXPECT_EQ(weights_of(expect_same(with_bias, "split_range(co, 1/3) -> group(2)")),
+            (Names{"w1", "w1_1", "w2", "w2_1"}));
+}
+
+TEST(Lift, OtherWeightsKeepTheirNames) {
+  GraphBuilder g("net");
+  ValueId x = g.input("x", {Element::f32, {1, 4, 4, 4}});
+  Initial normal{Initial::Kind::normal, 1};
+  ValueId a = g.call("conv", {x, g.weight("w", {4, 4, 1, 1}, normal)}, {}, "a");
+  g.output(g.call("conv", {a, g.weight("w_1", {4, 4, 1, 1}, normal)}, {}, "b"));
+  Graph graph = g.build();
+  Context context;
+  auto layer = [&](size_t node, const char* recipe) {
+    Nest nest = nest_of(context, call_of(graph, graph.nodes[node]));
+    return LayerNest{node, replay(nest, parse_recipe(recipe))};
+  };
+  Graph lifted = with_nests(graph, {layer(0, "split_range(co, 1/2)"), layer(1, "group(2)")});
+  EXPECT_EQ(weights_of(lifted), (std::vector<std::string>{"w", "w_1", "w_1_"}));
+  EXPECT_EQ(lifted.values[find_value(lifted, "w_1").value()].type.shape, (Shape{4, 2, 1, 1}));
+}
+
+TEST(Lift, PartsOfABiasBeginLikeIt) {
+  GraphBuilder g("net");
+  ValueId x = g.input("x", {Element::f32, {1, 4, 4, 4}});
+  ValueId w = g.weight("w", {4, 4, 1, 1}, {Initial::Kind::normal, 1});
+  g.output(g.call("conv", {x, w, g.weight("b", {4}, {Initial::Kind::zeros})}, {}, "a"));
+  Graph graph = g.build();
+  Context context;
+  Nest nest = replay(nest_of(context, call_of(graph, graph.nodes[0])),
+                     parse_recipe("bottleneck(2, repeat)"));
+  Graph lifted = with_nest(graph, 0, nest);
+  const Value& bias = lifted.values[find_value(lifted, "b").value()];
+  EXPECT_EQ(bias.type.shape, Shape{2});
+  EXPECT_EQ(bias.initial.kind, Initial::Kind::zeros);
 }
 
 TEST(Lift, HalvesGroupedDifferentlyAreConcatenated) {

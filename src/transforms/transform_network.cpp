@@ -1,0 +1,195 @@
+// transform_network.cpp: recipes for the layers of a whole network. Interface: transform_network.h.
+#include "transforms/transform_network.h"
+
+#include <fnmatch.h>
+
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "base/nearest.h"
+#include "nest/dependence.h"
+#include "ops/op.h"
+#include "program/lift.h"
+#include "transforms/transform_neural.h"
+
+namespace lathe {
+namespace {
+
+constexpr int network_version = 1;
+constexpr const char* version_key = "lathe_network_recipe";
+
+std::string_view trimmed(std::string_view text) {
+  size_t first = text.find_first_not_of(" \t\r");
+  if (first == std::string_view::npos) return "";
+  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
+}
+
+LayerRecipe parse_line(std::string_view line) {
+  size_t colon = line.find(':');
+  std::string_view pattern = trimmed(line.substr(0, colon));
+  if (colon == std::string_view::npos || pattern.empty()) {
+    fail("'{}': write it as 'LAYERS: RECIPE', as in 'layer3.*.conv2: group(4)'", line);
+  }
+  return {std::string(pattern), parse_recipe(line.substr(colon + 1))};
+}
+
+LayerRecipe layer_from_json(const nlohmann::json& json) {
+  bool complete = json.is_object() && json.contains("match") && json["match"].is_string() &&
+                  json.contains("recipe");
+  if (!complete) {
+    fail("network recipe: an entry of \"layers\" must have a \"match\" and a \"recipe\", not {}",
+         json.dump());
+  }
+  const nlohmann::json& recipe = json["recipe"];
+  return {json["match"].get<std::string>(),
+          recipe.is_string() ? parse_recipe(recipe.get<std::string>()) : recipe_from_json(recipe)};
+}
+
+bool is_layer(const Node& node) { return node.op == "conv" || node.op == "fully_connected"; }
+
+/// Returns the layers whose names match.
+std::vector<size_t> matching(const Graph& graph, const std::string& pattern) {
+  std::vector<size_t> found;
+  std::vector<std::string> names;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    if (!is_layer(node)) continue;
+    names.push_back(node.name);
+    if (fnmatch(pattern.c_str(), node.name.c_str(), 0) == 0) found.push_back(n);
+  }
+  if (names.empty()) fail("'{}' has no convolution or fully connected layer", graph.name);
+  if (found.empty()) {
+    fail("no convolution or fully connected layer is called '{}'; the nearest name is '{}'",
+         pattern, nearest(pattern, names));
+  }
+  return found;
+}
+
+/// Puts the loop over the samples innermost: neural steps act on the outermost ones, and samples
+/// are no part of the network.
+Recipe past_samples(const Nest& nest, const Recipe& recipe) {
+  auto target = find_target(nest);
+  if (!target) return recipe;
+  const std::vector<Loop>& loops = nest.order[*target].loops;
+  if (loops.size() < 2 || loops.front().name != batch_loop) return recipe;
+  Step step{"reorder", {}};
+  for (size_t i = 1; i < loops.size(); ++i) step.args.emplace_back(loops[i].name);
+  step.args.emplace_back(std::string(batch_loop));
+  Recipe result{step};
+  result.insert(result.end(), recipe.begin(), recipe.end());
+  return result;
+}
+
+/// Applies all steps; the order that program steps make must respect the dependences. Nothing if
+/// they change no more than the order.
+std::optional<Nest> changed(const Nest& before, const Recipe& recipe) {
+  Nest nest = before;
+  for (const Step& step : past_samples(nest, recipe)) {
+    nest = apply(nest, step).nest;
+    if (find_transform(step.name).kind != Transform::Kind::program) continue;
+    if (auto violation = judge_order(nest).violation) {
+      fail("{}: refused: {}; {}", print(step), explain(*violation, nest),
+           witness(*violation, nest));
+    }
+  }
+  if (nest.meaning == before.meaning) return std::nullopt;
+  return nest;
+}
+
+}  // namespace
+
+std::string print(const NetworkRecipe& recipe) {
+  std::string out;
+  for (const LayerRecipe& layer : recipe) {
+    out += fmt::format("{}: {}\n", layer.layers, print(layer.recipe));
+  }
+  return out;
+}
+
+NetworkRecipe parse_network_recipe(std::string_view text) {
+  NetworkRecipe recipe;
+  while (!text.empty()) {
+    size_t end = text.find('\n');
+    std::string_view line = trimmed(text.substr(0, end));
+    if (!line.empty()) recipe.push_back(parse_line(line));
+    text = end == std::string_view::npos ? "" : text.substr(end + 1);
+  }
+  return recipe;
+}
+
+nlohmann::json to_json(const NetworkRecipe& recipe) {
+  nlohmann::json layers = nlohmann::json::array();
+  for (const LayerRecipe& layer : recipe) {
+    layers.push_back({{"match", layer.layers}, {"recipe", to_json(layer.recipe)}});
+  }
+  return {{version_key, network_version}, {"layers", std::move(layers)}};
+}
+
+NetworkRecipe network_recipe_from_json(const nlohmann::json& json) {
+  if (!json.is_object() || !json.contains("layers") || !json["layers"].is_array()) {
+    fail("network recipe: no list \"layers\"; is this a recipe for a network?");
+  }
+  if (json.contains(version_key) && json[version_key] != network_version) {
+    fail(
+        "network recipe: version {} is not known here (this is version {}); use the Lathe that "
+        "wrote it",
+        json[version_key].dump(), network_version);
+  }
+  NetworkRecipe recipe;
+  for (const nlohmann::json& layer : json["layers"]) recipe.push_back(layer_from_json(layer));
+  return recipe;
+}
+
+NetworkRecipe read_network_recipe(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) fail("cannot read '{}'", path);
+  try {
+    return network_recipe_from_json(nlohmann::json::parse(file));
+  } catch (const nlohmann::json::exception& error) {
+    fail("'{}' is no JSON: {}", path, error.what());
+  } catch (const UserError& error) {
+    fail("'{}': {}", path, error.what());
+  }
+}
+
+void write_network_recipe(const NetworkRecipe& recipe, const std::string& path) {
+  std::ofstream file(path);
+  file << to_json(recipe).dump(1) << "\n";
+  if (!file.flush()) fail("cannot write '{}'", path);
+}
+
+std::string pattern_of(const std::string& name) {
+  std::string pattern;
+  for (char c : name) {
+    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) pattern += '\\';
+    pattern += c;
+  }
+  return pattern;
+}
+
+Graph transformed(const Graph& graph, const NetworkRecipe& recipe) {
+  std::map<size_t, Recipe> of_node;
+  for (const LayerRecipe& layer : recipe) {
+    for (size_t node : matching(graph, layer.layers)) {
+      Recipe& all = of_node[node];
+      all.insert(all.end(), layer.recipe.begin(), layer.recipe.end());
+    }
+  }
+  Context context;
+  std::map<std::string, std::optional<Nest>> known;  // networks repeat their layers
+  std::vector<LayerNest> layers;
+  for (const auto& [n, steps] : of_node) {
+    Call call = call_of(graph, graph.nodes[n]);
+    try {
+      auto [found, is_new] = known.try_emplace(print(call) + ": " + print(steps));
+      if (is_new) found->second = changed(nest_of(context, call), steps);
+      if (found->second) layers.push_back({n, *found->second});
+    } catch (const UserError& error) {
+      fail("layer '{}': {}", graph.nodes[n].name, error.what());
+    }
+  }
+  return layers.empty() ? graph : with_nests(graph, layers);
+}
+
+}  // namespace lathe

@@ -1,0 +1,133 @@
+// Kinds of convolutions as recipes, and tables of networks made of them.
+#include "transforms/transform_kinds.h"
+
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "legality/legality.h"
+#include "models/model.h"
+#include "nest/canonical.h"
+#include "ops/op.h"
+#include "support/shared_data.h"
+#include "support/temporary.h"
+
+namespace lathe::test {
+namespace {
+
+constexpr const char* square = "conv(co=64, ci=64, oh=8, ow=8, k=3, pad=1)";
+constexpr const char* wider = "conv(co=128, ci=64, oh=8, ow=8, k=3, pad=1, stride=2)";
+
+/// Names what a kind makes of a convolution; "none" if its sizes do not allow it.
+std::string name_of_kind(const std::string& text, const std::string& kind) {
+  Context context;
+  Nest nest = parse_op(context, text);
+  auto recipe = recipe_of_kind(nest, kind);
+  return recipe ? meaning_name(nest, replay(nest, *recipe)) : "none";
+}
+
+TEST(Kinds, AreWhatTheirNamesSay) {
+  for (const char* layer : {square, wider}) {
+    auto name = [&](const char* kind) { return name_of_kind(layer, kind); };
+    EXPECT_EQ(name("dense"), "the same operator");
+    EXPECT_EQ(name("group-8"), "grouped x8");
+    EXPECT_EQ(name("seq2-16-2"), "sequence 2 (16 dense, the rest in 2 groups)");
+    EXPECT_EQ(name("seq3-2-4"), "sequence 3 (filters in 2 and 4 groups)");
+    EXPECT_EQ(name("stripe-2"), "sequence 1 (spatial groups x2)");
+    EXPECT_EQ(name("botx-4"), "output bottleneck x4, deepened");
+    EXPECT_EQ(name("botr-2"), "output bottleneck x2, repeated");
+    EXPECT_EQ(name("boti-2"), "input bottleneck x2");
+    EXPECT_EQ(name("bots-2"), "spatial bottleneck x2, repeated");
+  }
+  EXPECT_EQ(name_of_kind(square, "dw"), "depthwise, deepened");
+  EXPECT_EQ(name_of_kind(square, "seq3-1-4"), "sequence 2 (32 dense, the rest in 4 groups)");
+  EXPECT_EQ(name_of_kind(square, "seq3-4-1"), "32 of co: grouped x4; 32 of co: dense");
+}
+
+TEST(Kinds, TheDepthwiseConvolutionHasAsManyFiltersAsThereAreChannels) {
+  Context context;
+  EXPECT_EQ(print(*recipe_of_kind(parse_op(context, wider), "dw")),
+            "bottleneck(2, deepen) -> group(64)");
+}
+
+TEST(Kinds, OfConvolutionsWithABias) {
+  const std::string biased = "conv(co=8, ci=8, oh=4, ow=4, k=3, pad=1, bias=1)";
+  EXPECT_EQ(name_of_kind(biased, "seq3-2-4"), "sequence 3 (filters in 2 and 4 groups)");
+  EXPECT_EQ(name_of_kind(biased, "seq2-2-2"), "sequence 2 (2 dense, the rest in 2 groups)");
+  EXPECT_EQ(name_of_kind(biased, "stripe-2"), "sequence 1 (spatial groups x2)");
+  EXPECT_EQ(name_of_kind(biased, "bots-2"), "spatial bottleneck x2, repeated");
+}
+
+TEST(Kinds, AreNoneWhereTheSizesDoNotAllowIt) {
+  const std::string odd = "conv(co=6, ci=9, oh=3, ow=3, k=3)";
+  for (const char* kind : {"group-2", "dw", "seq2-6-2", "seq2-4-2", "seq3-2-4", "stripe-2",
+                           "botx-4", "botr-4", "boti-2", "bots-2"}) {
+    EXPECT_EQ(name_of_kind(odd, kind), "none") << kind;
+  }
+}
+
+TEST(Kinds, SaysWhichThereAre) {
+  for (const char* kind : {"grup-2", "group", "group-1", "group-x", "group-2-2", "dw-2", ""}) {
+    try {
+      name_of_kind(square, kind);
+      ADD_FAILURE() << kind;
+    } catch (const UserError& error) {
+      EXPECT_NE(std::string(error.what()).find("kinds here: dense group-G dw"), std::string::npos)
+          << error.what();
+    }
+  }
+}
+
+const std::string header = "name,top1,parameters,conv0,conv1\n";
+
+TEST(NetworkTable, IsRead) {
+  TemporaryDirectory directory;
+  auto networks = read_network_table(
+      directory.file("t.csv", header + "one,90.5,100,dense,group-2\r\n\ntwo,88,90,dw,dw"));
+  ASSERT_EQ(networks.size(), 2u);
+  EXPECT_EQ(networks[0].name, "one");
+  EXPECT_EQ(networks[0].top1, 90.5);
+  EXPECT_EQ(networks[0].parameters, 100);
+  EXPECT_EQ(networks[0].kinds, (std::vector<std::string>{"dense", "group-2"}));
+  EXPECT_EQ(networks[1].kinds, (std::vector<std::string>{"dw", "dw"}));
+}
+
+TEST(NetworkTable, SaysWhatIsWrongAndWhere) {
+  TemporaryDirectory directory;
+  auto expect_error = [&](const std::string& text, const std::string& part) {
+    try {
+      read_network_table(directory.file("t.csv", text));
+      ADD_FAILURE() << "no error: " << part;
+    } catch (const UserError& error) {
+      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+    }
+  };
+  expect_error("", "has no networks");
+  expect_error(header, "has no networks");
+  expect_error("one,90.5,100,dense\n", "line 1: the first line must be 'name,top1,parameters,'");
+  expect_error(header + "one,90.5,100,dense\n", "line 2: there are 4 fields instead of 5");
+  expect_error(header + "one,high,100,dense,dw\n", "line 2: top1 is 'high'");
+  expect_error(header + "one,90,1e3,dense,dw\n", "line 2: parameters is '1e3'");
+  expect_error(header + "one,90,10,dense,dw\ntwo,90,10,dense,wd\n", "line 3: no kind 'wd'");
+  EXPECT_THROW(read_network_table(directory.file("none.csv")), UserError);
+}
+
+TEST(NetworkTable, SaysThatItIsOfAnotherNetwork) {
+  TrainedNetwork network{"one", 90, 100, {"dense", "dense"}};
+  EXPECT_THROW(recipe_of(network, load_model("resnet18-cifar")), UserError);
+}
+
+TEST(NetworkTable, CountsTheParametersOfNetworksThatOthersTrained) {
+  std::string path = shared_data("transformed34/networks.csv");
+  if (!std::filesystem::exists(path)) GTEST_SKIP() << "there is no " << path;
+  Graph graph = load_model("resnet34-cifar");
+  EXPECT_EQ(table_layers(graph).size(), 32u);
+  auto networks = read_network_table(path);
+  EXPECT_EQ(networks.size(), 37u);
+  for (const TrainedNetwork& network : networks) {
+    Graph changed = transformed(graph, recipe_of(network, graph));
+    EXPECT_EQ(weight_count(changed), network.parameters) << network.name;
+  }
+}
+
+}  // namespace
+}  // namespace lathe::test
