@@ -6,34 +6,14 @@ Each network is exported with seeded weights, and run by Lathe and by PyTorch on
 input: outputs agree within 1e-4 of the largest. Then a copy is trained for a step. OTHER_PYTHON is
 tried where this one has no torch. Exit status 77 (skipped) where neither has.
 """
-import importlib.util
-import os
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-SKIPPED = 77
+from torch_support import loaded, networks_of, np, torch
+
 TOLERANCE = 1e-4
-
-try:
-    import numpy as np
-    import torch
-except ImportError as error:
-    OTHER = sys.argv[2]
-    if os.access(OTHER, os.X_OK) and not os.environ.get("LATHE_TORCH_TRIED"):
-        os.environ["LATHE_TORCH_TRIED"] = "1"
-        os.execv(OTHER, [OTHER, *sys.argv])
-    print(f"skipped: {error.name} is not installed (Debian: python3-torch)")
-    sys.exit(SKIPPED)
-
-
-def loaded(path):
-    """Imports an exported file."""
-    spec = importlib.util.spec_from_file_location("exported", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def outputs_of(lathe, arguments, inputs, folder):
@@ -130,12 +110,7 @@ def check_command(lathe, folder):
 
 
 def main():
-    lathe, networks = sys.argv[1], []
-    for argument in sys.argv[3:]:
-        if argument == "--apply" or (networks and networks[-1][-1] == "--apply"):
-            networks[-1].append(argument)
-        else:
-            networks.append([argument])
+    lathe, networks = sys.argv[1], networks_of(sys.argv[3:], ["--apply"])
     print("torch", torch.__version__)
     torch.manual_seed(1)
     for arguments in networks:

@@ -5,7 +5,6 @@
 #include "cli/verb_scores.h"
 #include "data/npz.h"
 #include "legality/legality_gate.h"
-#include "transforms/transform_network.h"
 
 namespace lathe::cli {
 namespace {
@@ -106,7 +105,7 @@ void write_gradients(const Options& options, const Graph& network, const Scorer&
   uint64_t seed = options.score.network.seed;
   Batch batch = scorer.batch(seed);
   EvaluationOptions how = scorer.evaluation(seed);
-  Program program(initialised(network, seed), {}, how.hook);
+  Program program(initialised(network, seed), how.kind, how.hook);
   program.feed(batch);
   std::vector<std::pair<std::string, size_t>> wanted;
   for (const Program::Activation& activation : program.activations()) {
@@ -114,8 +113,8 @@ void write_gradients(const Options& options, const Graph& network, const Scorer&
     wanted.emplace_back(activation.layer, program.want(activation.gradient));
   }
   program.run(how.compile, how.threads);
-  std::vector<NamedArray> arrays;
-  for (const auto& [layer, place] : wanted) arrays.push_back({layer, program.result(place)});
+  NamedArrays arrays;
+  for (const auto& [layer, place] : wanted) arrays.emplace_back(layer, program.result(place));
   write_npz(options.gradients, arrays);
 }
 
@@ -131,7 +130,7 @@ int run(const Options& options) {
   std::vector<Scores> original = scorer.run(network, metrics), changed;
   if (!options.recipe.empty()) {
     before = static_cast<size_t>(options.score.seeds);
-    changed = scorer.run(transformed(network, load_network_recipe(options.recipe)), metrics);
+    changed = scorer.run(transformed(network, load_network_recipe("--recipe", options.recipe)), metrics);
   }
   bar.show(all, all);
   if (options.json) {

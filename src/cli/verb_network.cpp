@@ -34,16 +34,6 @@ Graph load_text(const std::string& path) {
   return graph;
 }
 
-/// Reads what --apply was given: recipes, or the file that holds them.
-NetworkRecipe load_recipe(const std::string& text) {
-  if (text.ends_with(".json")) return read_network_recipe(text);
-  try {
-    return parse_network_recipe(text);
-  } catch (const UserError& error) {
-    fail("--apply {}", error.what());
-  }
-}
-
 Graph load_plain(const NetworkArguments& arguments, const std::map<std::string, Array>& values) {
   bool is_file = is_onnx_file(arguments.network) || arguments.network.ends_with(".graph");
   const ModelOptions& model = arguments.model;
@@ -83,11 +73,22 @@ void add_network_arguments(CLI::App& app, NetworkArguments& arguments) {
       ->check(CLI::Range(1L, 1L << 20));
 }
 
+NetworkRecipe load_network_recipe(const std::string& option, const std::string& text) {
+  if (text.ends_with(".json")) return read_network_recipe(text);
+  try {
+    return parse_network_recipe(text);
+  } catch (const UserError& error) {
+    fail("{} {}", option, error.what());
+  }
+}
+
 bool is_onnx_file(const std::string& network) { return network.ends_with(".onnx"); }
 
 Graph load_network(const NetworkArguments& arguments, const std::map<std::string, Array>& values) {
   Graph graph = load_plain(arguments, values);
-  for (const std::string& text : arguments.recipes) graph = transformed(graph, load_recipe(text));
+  for (const std::string& text : arguments.recipes) {
+    graph = transformed(graph, load_network_recipe("--apply", text));
+  }
   return graph;
 }
 

@@ -7,6 +7,7 @@
 #include "graph/graph.h"
 #include "models/model.h"
 #include "onnx/onnx.h"
+#include "transforms/transform_network.h"
 
 namespace lathe {
 
@@ -21,6 +22,9 @@ struct NetworkArguments {
 
 /// Declares NETWORK and its options on "app".
 void add_network_arguments(CLI::App& app, NetworkArguments& arguments);
+
+/// Reads what an option was given: recipes for layers, or the .json file that holds them.
+NetworkRecipe load_network_recipe(const std::string& option, const std::string& text);
 
 /// Does the text name an ONNX file, and not a built-in network?
 bool is_onnx_file(const std::string& network);

@@ -1,6 +1,8 @@
 // verb_scores.cpp: what the verbs that score networks share. Interface: verb_scores.h.
 #include "cli/verb_scores.h"
 
+#include <fmt/ranges.h>
+
 #include <thread>
 
 #include "base/error.h"
@@ -20,6 +22,8 @@ void add_scorer_arguments(CLI::App& app, ScoreArguments& arguments) {
   app.add_option("--threads", arguments.threads, "workers; 0: one for each processor")
       ->check(CLI::Range(0, 256));
   app.add_option("--seed", arguments.network.seed, "the first seed");
+  app.add_flag("--double", arguments.is_double, "compute in double precision, slower");
+  add_error_argument(app, arguments.tuned);
 }
 
 void add_score_arguments(CLI::App& app, ScoreArguments& arguments) {
@@ -29,7 +33,16 @@ void add_score_arguments(CLI::App& app, ScoreArguments& arguments) {
 
 Graph load_untrained(const ScoreArguments& arguments) {
   NetworkArguments network = arguments.network;
-  network.model.batch = arguments.samples;
+  if (!is_onnx_file(network.network)) {
+    network.model.batch = arguments.samples;
+  } else if (network.shapes.empty()) {
+    // A file says how many samples it was written for: ask for as many as there are.
+    Graph graph = load_network(network);
+    const Value& input = graph.values[graph.inputs.at(0)];
+    Shape shape = input.type.shape;
+    if (!shape.empty()) shape[0] = arguments.samples;
+    network.shapes = {fmt::format("{}={}", input.name, fmt::join(shape, "x"))};
+  }
   return untrained(load_network(network));
 }
 
@@ -50,6 +63,8 @@ Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, s
   options.threads = arguments.threads != 0
                         ? arguments.threads
                         : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  if (arguments.is_double) options.element = Element::f64;
+  options.max_error = arguments.tuned.max_error;
   options.progress = std::move(progress);
   return Scorer(load_dataset(arguments.data, Split::train, *normalize), options);
 }

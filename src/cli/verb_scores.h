@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/verb_network.h"
+#include "cli/verb_tuned.h"
 #include "metrics/metric_scores.h"
 
 namespace lathe {
@@ -12,6 +13,8 @@ struct ScoreArguments {
   std::string data = "synthetic:0", normalize = "cifar", hook = "convolution";
   long samples = 64, seeds = 4;
   int threads = 0;
+  bool is_double = false;
+  TunedArguments tuned;
 };
 
 /// Declares NETWORK and the options of scoring on "app".

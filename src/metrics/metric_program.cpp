@@ -174,7 +174,7 @@ void Program::run(const CompileOptions& options, int threads) {
   for (const Batch& batch : batches_) {
     std::vector<Array> inputs{converted(batch.images, kind_.element)};
     if (batch.gradient) {
-      inputs.push_back(*batch.gradient);
+      inputs.push_back(converted(*batch.gradient, kind_.element));
     } else if (labels_ != no_value) {
       inputs.push_back(one_hot(batch.labels, graph_.type(labels_)));
     }
@@ -191,11 +191,7 @@ Evaluation::Evaluation(const Graph& network, Batch batch, EvaluationOptions opti
   }
 }
 
-Program& Evaluation::program() {
-  ProgramKind kind;
-  kind.loss = options_.loss;
-  return program(kind);
-}
+Program& Evaluation::program() { return program(options_.kind); }
 
 Program& Evaluation::program(const ProgramKind& kind) {
   for (auto& [known, program] : programs_) {

@@ -94,7 +94,7 @@ class Program {
 
 struct EvaluationOptions {
   Hook hook = Hook::convolution;
-  ProgramKind::Loss loss = ProgramKind::Loss::cross_entropy;  ///< where a metric wants no other
+  ProgramKind kind = {};  ///< of the program, where a metric wants no other
   int threads = 1;
   CompileOptions compile = {};
   /// Returns further batches, for metrics that need more than one: 1, 2, ...

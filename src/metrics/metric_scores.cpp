@@ -30,6 +30,7 @@ Scorer::Scorer(Dataset data, ScorerOptions options)
   if (options_.samples < 2) fail("a minibatch needs at least 2 samples, not {}", options_.samples);
   compile_.made = std::make_shared<MadeUnits>();
   compile_.target.workers = usual_workers;
+  compile_.max_error = options_.max_error;
 }
 
 Batch Scorer::batch(uint64_t seed) const {
@@ -51,6 +52,7 @@ Batch Scorer::batch(uint64_t seed) const {
 EvaluationOptions Scorer::evaluation(uint64_t seed) const {
   EvaluationOptions result;
   result.hook = options_.hook;
+  result.kind.element = options_.element;
   result.threads = options_.threads;
   result.compile = compile_;
   result.seed = seed;

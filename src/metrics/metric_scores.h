@@ -19,6 +19,8 @@ struct ScorerOptions {
   uint64_t first_seed = 0;
   long samples = 64;  ///< of a minibatch
   int threads = 1;    ///< the scores do not depend on it
+  Element element = Element::f32;  ///< in which it is computed
+  double max_error = any_error;    ///< of algebraic steps, as CompileOptions has it
   /// Told how many evaluations are done, of how many.
   std::function<void(size_t, size_t)> progress = nullptr;
 };
