@@ -139,7 +139,8 @@ Program::Program(const Graph& network, const ProgramKind& kind, Hook hook)
     by.push_back(id);
   }
   graph_ = GraphBuilder(learning.graph);
-  std::vector<ValueId> found = gradients(kind.loss == Loss::outputs ? logits_ : learning.losses, by);
+  loss_ = kind.loss == Loss::outputs ? logits_ : learning.losses;
+  std::vector<ValueId> found = gradients(loss_, by);
   for (size_t i = 0; i < activations_.size(); ++i) activations_[i].gradient = found[i];
   for (size_t i = 0; i < weights_.size(); ++i) {
     weights_[i].gradient = found[activations_.size() + i];

@@ -71,6 +71,11 @@ class Program {
   /// it does not depend on one.
   std::vector<ValueId> gradients(ValueId of, const std::vector<ValueId>& by);
 
+  /// Adds the gradients of the sum of all samples' losses.
+  std::vector<ValueId> loss_gradients(const std::vector<ValueId>& by) {
+    return gradients(loss_, by);
+  }
+
   /// Makes a value an output of the program; returns its place among the results.
   size_t want(ValueId value);
   /// Adds a batch to run on; returns its number. The first is the evaluation's own.
@@ -84,7 +89,7 @@ class Program {
  private:
   ProgramKind kind_;
   GraphBuilder graph_;
-  ValueId images_, logits_, labels_ = no_value;
+  ValueId images_, logits_, loss_, labels_ = no_value;
   std::vector<Activation> activations_;
   std::vector<Weight> weights_;
   std::vector<ValueId> wanted_;

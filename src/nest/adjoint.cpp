@@ -410,8 +410,7 @@ class Adjoining {
     }
     std::vector<long> shape = gradient_shape(t);
     long elements = std::accumulate(shape.begin(), shape.end(), 1L, std::multiplies<>());
-    // An output is 0 where nothing sets it; others must be told.
-    if (t == by_ || written == elements) return;
+    if (written == elements) return;
     Statement zero = whole(t, "begin");
     zero.update = Update::assign;
     zero.value = number(0);
