@@ -1,8 +1,16 @@
 // gate.cpp: "lathe gate NETWORK RECIPE": may a network be changed so? The verdict, how sure it is,
-// and why.
+// and why. With --random, many networks are judged to first order, and some of them exactly.
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <thread>
+
 #include "base/error.h"
+#include "base/random.h"
 #include "cli/verb_scores.h"
+#include "legality/legality_first_order.h"
 #include "legality/legality_gate.h"
+#include "transforms/transform_kinds.h"
 
 namespace lathe::cli {
 namespace {
@@ -10,10 +18,11 @@ namespace {
 struct Options {
   ScoreArguments score;
   std::string layer, recipe, rule = "two-sided";
+  long random = 0, confirmed = 0;
   bool json = false;
 };
 
-NetworkRecipe recipe_of(const Options& options) {
+NetworkRecipe recipe_for(const Options& options) {
   if (options.layer.empty()) return load_network_recipe("RECIPE", options.recipe);
   return {{options.layer, parse_recipe(options.recipe)}};
 }
@@ -79,10 +88,173 @@ nlohmann::json report(const GateRule& rule, const GateVerdict& verdict) {
   return result;
 }
 
+// Many networks, to first order.
+
+/// What a layer may become, drawn at random.
+const std::vector<std::string> kinds = {
+    "dense",    "group-2",  "group-4",  "group-8",   "group-16", "dw",     "seq3-1-4", "seq3-2-4",
+    "seq2-16-2", "stripe-2", "botx-2",   "botx-4",    "botr-2",   "botr-4", "boti-2",   "boti-4",
+    "bots-2"};
+
+/// The layers of a network with what each may become.
+struct Choices {
+  std::string layer;
+  std::vector<Recipe> recipes;
+};
+
+std::vector<Choices> choices_of(const Graph& network) {
+  Context context;
+  std::vector<Choices> result;
+  for (size_t n : table_layers(network)) {
+    Nest nest = nest_of(context, call_of(network, network.nodes[n]));
+    Choices choices{network.nodes[n].name, {}};
+    for (const std::string& kind : kinds) {
+      if (auto recipe = recipe_of_kind(nest, kind)) choices.recipes.push_back(*recipe);
+    }
+    result.push_back(std::move(choices));
+  }
+  if (result.empty()) fail("'{}' has no 3x3 convolution to change", network.name);
+  return result;
+}
+
+/// A network drawn at random: for each layer the number of its recipe.
+using Drawn = std::vector<size_t>;
+
+NetworkRecipe recipe_of(const Drawn& drawn, const std::vector<Choices>& choices) {
+  NetworkRecipe result;
+  for (size_t l = 0; l < choices.size(); ++l) {
+    const Recipe& recipe = choices[l].recipes[drawn[l]];
+    if (!recipe.empty()) result.push_back({pattern_of(choices[l].layer), recipe});
+  }
+  return result;
+}
+
+/// Scores all that was drawn, layer by layer, by several workers.
+std::vector<std::vector<double>> score_layers(FirstOrder& first,
+                                              const std::vector<Choices>& choices,
+                                              const std::vector<Drawn>& drawn, int threads) {
+  std::vector<std::vector<double>> scores;
+  std::vector<std::pair<size_t, size_t>> jobs;
+  for (size_t l = 0; l < choices.size(); ++l) {
+    scores.emplace_back(choices[l].recipes.size(), 0.0);
+    for (size_t r = 0; r < choices[l].recipes.size(); ++r) {
+      bool used = std::any_of(drawn.begin(), drawn.end(), [&](const Drawn& d) { return d[l] == r; });
+      if (used) jobs.emplace_back(l, r);
+    }
+  }
+  std::atomic<size_t> next = 0;
+  std::exception_ptr failure;
+  std::mutex mutex;
+  auto work = [&] {
+    try {
+      for (size_t i = next++; i < jobs.size(); i = next++) {
+        auto [l, r] = jobs[i];
+        scores[l][r] = first.score(choices[l].layer, choices[l].recipes[r]);
+      }
+    } catch (...) {
+      std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  std::vector<std::thread> workers;
+  for (int i = 1; i < threads; ++i) workers.emplace_back(work);
+  work();
+  for (std::thread& worker : workers) worker.join();
+  if (failure) std::rethrow_exception(failure);
+  return scores;
+}
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// Compares a network with the original to first order.
+Comparison compare(const Drawn& drawn, const std::vector<Choices>& choices,
+                   const std::vector<std::vector<double>>& scores,
+                   const std::vector<LayerScore>& original) {
+  Comparison result{"fisher", {}, {}, {}};
+  double before = 0, after = 0;
+  for (const LayerScore& layer : original) {
+    double score = layer.score;
+    for (size_t l = 0; l < choices.size(); ++l) {
+      if (choices[l].layer == layer.layer) score = scores[l][drawn[l]];
+    }
+    before += layer.score;
+    after += score;
+    if (layer.score > 0 && score > 0) {
+      result.layers.push_back({layer.layer, std::log(score / layer.score)});
+    }
+  }
+  result.log_ratios = {std::log(after / before)};
+  result.differences = {after - before};
+  return result;
+}
+
+int run_random(const Options& options) {
+  GateRule rule = find_rule(options.rule);
+  Graph network = load_untrained(options.score);
+  Scorer scorer = make_scorer(options.score);
+  uint64_t seed = options.score.network.seed;
+  auto start = std::chrono::steady_clock::now();
+  FirstOrder first(network, scorer, seed);
+  double evaluated = seconds_since(start);
+  start = std::chrono::steady_clock::now();
+  std::vector<Choices> choices = choices_of(network);
+  Random random(seed, "configurations");
+  std::vector<Drawn> drawn(static_cast<size_t>(options.random));
+  for (Drawn& each : drawn) {
+    for (const Choices& layer : choices) each.push_back(random.below(layer.recipes.size()));
+  }
+  auto scores = score_layers(first, choices, drawn, scorer.options().threads);
+  size_t accepted = 0;
+  std::vector<double> ratios;
+  for (const Drawn& each : drawn) {
+    Comparison comparison = compare(each, choices, scores, first.original());
+    accepted += is_within_bands(rule, comparison) ? 1 : 0;
+    ratios.push_back(comparison.log_ratios[0]);
+  }
+  double judged = seconds_since(start);
+  start = std::chrono::steady_clock::now();
+  std::vector<double> exact, approximate;
+  double total = 0;
+  for (const LayerScore& layer : first.original()) total += layer.score;
+  ProgressBar bar("exactly");
+  auto confirmed = std::min(static_cast<size_t>(options.confirmed), drawn.size());
+  for (size_t i = 0; i < confirmed; ++i) {
+    bar.show(i, confirmed);
+    Graph changed = transformed(network, recipe_of(drawn[i], choices));
+    Evaluation evaluation(initialised(changed, seed), scorer.batch(seed), scorer.evaluation(seed));
+    exact.push_back(std::log(evaluation.run({find_metric("fisher")})[0].total / total));
+    approximate.push_back(ratios[i]);
+  }
+  double took = seconds_since(start);
+  std::optional<double> agreement;
+  if (confirmed > 2) agreement = spearman(approximate, exact);
+  if (options.json) {
+    nlohmann::json report{{"networks", drawn.size()},  {"accepted", accepted},
+                          {"exact_seconds", evaluated}, {"seconds", judged},
+                          {"log_ratios", ratios},       {"exact_log_ratios", exact}};
+    if (agreement) report["rank_agreement"] = *agreement;
+    fmt::print("{}\n", report.dump(2));
+    return 0;
+  }
+  fmt::print("{} random networks made of {}, judged to first order in {:.1f} s\n", drawn.size(),
+             options.score.network.network, judged);
+  fmt::print("(after one exact evaluation of the original, {:.1f} s); {} accepted\n", evaluated,
+             accepted);
+  if (agreement) {
+    fmt::print("{} of them evaluated exactly in {:.1f} s: rank agreement {:.2f}\n", confirmed, took,
+               *agreement);
+  }
+  return 0;
+}
+
 int run(const Options& options) {
+  if (options.random > 0) return run_random(options);
+  if (options.recipe.empty()) fail("say how layers are changed, or --random N");
   GateRule rule = find_rule(options.rule);
   Graph original = load_untrained(options.score);
-  Graph candidate = transformed(original, recipe_of(options));
+  Graph candidate = transformed(original, recipe_for(options));
   ProgressBar bar("scoring");
   size_t before = 0;
   Scorer scorer = make_scorer(options.score, [&](size_t done, size_t count) {
@@ -104,10 +276,12 @@ std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_score_arguments(app, options->score);
   app.add_option("RECIPE", options->recipe,
-                 "how layers are changed: 'LAYERS: RECIPE', a .json file, or a recipe for --layer")
-      ->required();
+                 "how layers are changed: 'LAYERS: RECIPE', a .json file, or a recipe for --layer");
   app.add_option("--layer", options->layer, "the layers to change: a name, or a pattern");
   app.add_option("--rule", options->rule, "two-sided, or paper: the published one");
+  app.add_option("--random", options->random,
+                 "judge so many random networks to first order, instead of one");
+  app.add_option("--exact", options->confirmed, "and so many of them exactly, to compare");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }

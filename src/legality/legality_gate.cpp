@@ -275,6 +275,12 @@ std::vector<double> values_of(const std::vector<Feature>& features,
   return result;
 }
 
+bool is_within_bands(const GateRule& rule, const Comparison& comparison) {
+  double moved = mean(comparison.log_ratios);
+  if (rule.is_paper) return moved >= 0;
+  return std::abs(moved) <= rule.network_band && worst_layer(rule, comparison).first <= 0;
+}
+
 GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& comparisons) {
   const Comparison& c = find(comparisons, rule.features.front().metric);
   if (c.log_ratios.empty()) fail("{} has no ratio: one of its scores is not positive", c.metric);

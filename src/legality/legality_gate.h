@@ -96,6 +96,10 @@ struct GateVerdict {
   double predicted = 0, uncertainty = 0;  ///< of the change of accuracy, in points
 };
 
+/// Is a network within the bands of a rule (or not below the original, by the paper's)? This is what
+/// can be said where only the rule's first metric is known.
+bool is_within_bands(const GateRule& rule, const Comparison& comparison);
+
 GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& comparisons);
 
 }  // namespace lathe
