@@ -125,14 +125,12 @@ class Differentiation {
       if (!adjoint) return at->second;
       const Type& to = call.type(by);
       std::vector<Type> types = infer(call);
-      at->second = {true, types.size() == 1 && hands_on(*adjoint, types[0], to),
-                    adjoint->reads};
+      at->second = {true, types.size() == 1 && hands_on(*adjoint, types[0], to), adjoint->reads};
     } catch (const UserError& error) {
       fail("node '{}' has no gradient: {}", node.name, error.what());
     }
     return at->second;
   }
-
 
   void visit(size_t n) {
     const Node node = graph_.nodes[n];

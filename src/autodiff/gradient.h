@@ -17,8 +17,8 @@ struct Gradients {
   std::vector<ValueId> by;  ///< no_value where nothing depends on the value
 };
 
-/// Adds the gradient of the sum of all elements of "of" by each of the values "by". Fails, and names
-/// the node, where there is none.
+/// Adds the gradient of the sum of all elements of "of" by each of the values "by". Fails, and
+/// names the node, where there is none.
 Gradients with_gradients(const Graph& graph, ValueId of, const std::vector<ValueId>& by);
 
 }  // namespace lathe

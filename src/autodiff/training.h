@@ -20,8 +20,8 @@ struct Learning {
   ValueId losses;          ///< -log(probability of the class) at the class, 0 at the others
 };
 
-/// Adds a loss of which the gradient by the output is known: the sum of all products of the two. It is
-/// the input "labels".
+/// Adds a loss of which the gradient by the output is known: the sum of all products of the two. It
+/// is the input "labels".
 Learning with_given_gradient(const Graph& graph);
 
 /// Adds the loss. Fails if the network is no classifier: one input, one output [samples, classes].

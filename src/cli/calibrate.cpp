@@ -1,6 +1,6 @@
-// calibrate.cpp: "lathe calibrate NETWORK --table FILE": how far scores tell what training said, for
-// the networks of NAS-Bench-201, or for networks that were made of one by recipes; and the rule of
-// the gate that follows.
+// calibrate.cpp: "lathe calibrate NETWORK --table FILE": how far scores tell what training said,
+// for the networks of NAS-Bench-201, or for networks that were made of one by recipes; and the rule
+// of the gate that follows.
 #include <fmt/ranges.h>
 #include <unistd.h>
 
@@ -231,9 +231,8 @@ std::vector<Architecture> sample(std::vector<Architecture> all, size_t count, ui
 }
 
 int calibrate_cells(const Options& options) {
-  std::vector<Architecture> chosen = sample(read_architectures(options),
-                                            static_cast<size_t>(options.sample),
-                                            options.score.network.seed);
+  std::vector<Architecture> chosen = sample(
+      read_architectures(options), static_cast<size_t>(options.sample), options.score.network.seed);
   std::vector<Metric> metrics = parse_metrics(options.metrics.empty() ? "all" : options.metrics);
   std::vector<Job> jobs;
   for (const Architecture& architecture : chosen) {
@@ -426,8 +425,8 @@ int calibrate_recipes(const Options& options) {
       accuracies.push_back(trained.accuracy);
     }
     Correlation c = correlated(metrics[m].name, values, accuracies);
-    fmt::print("{:<12}{:>6.2f} ({:.2f} to {:.2f})\n", c.metric, c.spearman,
-               c.spearman_interval.low, c.spearman_interval.high);
+    fmt::print("{:<12}{:>6.2f} ({:.2f} to {:.2f})\n", c.metric, c.spearman, c.spearman_interval.low,
+               c.spearman_interval.high);
   }
   print_networks(networks, fitted, *original);
   return 0;

@@ -91,10 +91,10 @@ nlohmann::json report(const GateRule& rule, const GateVerdict& verdict) {
 // Many networks, to first order.
 
 /// What a layer may become, drawn at random.
-const std::vector<std::string> kinds = {
-    "dense",    "group-2",  "group-4",  "group-8",   "group-16", "dw",     "seq3-1-4", "seq3-2-4",
-    "seq2-16-2", "stripe-2", "botx-2",   "botx-4",    "botr-2",   "botr-4", "boti-2",   "boti-4",
-    "bots-2"};
+const std::vector<std::string> kinds = {"dense",  "group-2",  "group-4",  "group-8",   "group-16",
+                                        "dw",     "seq3-1-4", "seq3-2-4", "seq2-16-2", "stripe-2",
+                                        "botx-2", "botx-4",   "botr-2",   "botr-4",    "boti-2",
+                                        "boti-4", "bots-2"};
 
 /// The layers of a network with what each may become.
 struct Choices {
@@ -138,7 +138,8 @@ std::vector<std::vector<double>> score_layers(FirstOrder& first,
   for (size_t l = 0; l < choices.size(); ++l) {
     scores.emplace_back(choices[l].recipes.size(), 0.0);
     for (size_t r = 0; r < choices[l].recipes.size(); ++r) {
-      bool used = std::any_of(drawn.begin(), drawn.end(), [&](const Drawn& d) { return d[l] == r; });
+      bool used =
+          std::any_of(drawn.begin(), drawn.end(), [&](const Drawn& d) { return d[l] == r; });
       if (used) jobs.emplace_back(l, r);
     }
   }
@@ -231,7 +232,7 @@ int run_random(const Options& options) {
   std::optional<double> agreement;
   if (confirmed > 2) agreement = spearman(approximate, exact);
   if (options.json) {
-    nlohmann::json report{{"networks", drawn.size()},  {"accepted", accepted},
+    nlohmann::json report{{"networks", drawn.size()},   {"accepted", accepted},
                           {"exact_seconds", evaluated}, {"seconds", judged},
                           {"log_ratios", ratios},       {"exact_log_ratios", exact}};
     if (agreement) report["rank_agreement"] = *agreement;
@@ -257,9 +258,8 @@ int run(const Options& options) {
   Graph candidate = transformed(original, recipe_for(options));
   ProgressBar bar("scoring");
   size_t before = 0;
-  Scorer scorer = make_scorer(options.score, [&](size_t done, size_t count) {
-    bar.show(before + done, 2 * count);
-  });
+  Scorer scorer = make_scorer(
+      options.score, [&](size_t done, size_t count) { bar.show(before + done, 2 * count); });
   std::vector<Scores> first = scorer.run(original, rule.metrics());
   before = first.front().of_seeds.size();
   GateVerdict verdict = judge(rule, compared(first, scorer.run(candidate, rule.metrics())));

@@ -82,10 +82,9 @@ void print_pair(const Options& options, const std::vector<Scores>& before,
     if (!c.log_ratios.empty()) {
       Summary s = summary_of(c.log_ratios);
       ratio = fmt::format("{:.3g}", std::exp(s.middle));
-      interval = c.log_ratios.size() < 2
-                     ? "one seed"
-                     : fmt::format("{:.3g} to {:.3g}", std::exp(s.interval.low),
-                                   std::exp(s.interval.high));
+      interval = c.log_ratios.size() < 2 ? "one seed"
+                                         : fmt::format("{:.3g} to {:.3g}", std::exp(s.interval.low),
+                                                       std::exp(s.interval.high));
     } else {
       interval += print_interval(summary_of(c.differences), c.differences.size());
     }
@@ -123,14 +122,14 @@ int run(const Options& options) {
   std::vector<Metric> metrics = parse_metrics(options.metrics);
   ProgressBar bar("scoring");
   size_t before = 0, all = options.recipe.empty() ? 1 : 2;
-  Scorer scorer = make_scorer(options.score, [&](size_t done, size_t count) {
-    bar.show(before + done, all * count);
-  });
+  Scorer scorer = make_scorer(
+      options.score, [&](size_t done, size_t count) { bar.show(before + done, all * count); });
   if (!options.gradients.empty()) write_gradients(options, network, scorer);
   std::vector<Scores> original = scorer.run(network, metrics), changed;
   if (!options.recipe.empty()) {
     before = static_cast<size_t>(options.score.seeds);
-    changed = scorer.run(transformed(network, load_network_recipe("--recipe", options.recipe)), metrics);
+    changed =
+        scorer.run(transformed(network, load_network_recipe("--recipe", options.recipe)), metrics);
   }
   bar.show(all, all);
   if (options.json) {

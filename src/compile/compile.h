@@ -31,7 +31,7 @@ class MadeUnits;
 struct CompileOptions {
   Target target = native_target();
   Effort effort = Effort::quick;
-  bool cache = true;                ///< keep object files, and use those of earlier runs
+  bool cache = true;  ///< keep object files, and use those of earlier runs
   /// What was compiled with the same options before, in this process (units.h); null: nothing.
   std::shared_ptr<MadeUnits> made = nullptr;
   unsigned threads = 0;             ///< that compile; 0: one for each core

@@ -76,7 +76,8 @@ GateRule fitted_to(const std::vector<Feature>& features, const std::vector<Train
     for (const LayerMove& layer : first->layers) worst = std::max(worst, std::abs(layer.log_ratio));
     layer_moves.push_back(worst);
   }
-  if (network_moves.empty()) fail("no network keeps its accuracy: there is nothing to fit bands to");
+  if (network_moves.empty())
+    fail("no network keeps its accuracy: there is nothing to fit bands to");
   rule.network_band = quantile(network_moves, share_inside);
   rule.layer_band = std::max(rule.network_band, quantile(layer_moves, share_inside));
   return rule;

@@ -30,9 +30,9 @@ struct Trained {
 /// How well a rule tells networks that keep their accuracy, within a tolerance, from those that do
 /// not.
 struct RuleQuality {
-  size_t kept = 0, lost = 0;           ///< networks
+  size_t kept = 0, lost = 0;  ///< networks
   size_t kept_accepted = 0, lost_accepted = 0;
-  double area = 0.5, spearman = 0;     ///< of the prediction
+  double area = 0.5, spearman = 0;  ///< of the prediction
   Interval area_interval, spearman_interval;
   std::vector<double> predicted;  ///< of each network: a change of accuracy, or what orders them
   std::vector<bool> accepted;
@@ -50,8 +50,8 @@ struct FittedRule {
   RuleQuality quality;  ///< each network judged by a rule that was fitted to all others
 };
 
-/// Fits the two-sided rule: weights by least squares, bands that hold nearly all networks which keep
-/// their accuracy.
+/// Fits the two-sided rule: weights by least squares, bands that hold nearly all networks which
+/// keep their accuracy.
 FittedRule fit_rule(const std::vector<Feature>& features, const std::vector<Trained>& networks,
                     double original_accuracy, double tolerance);
 

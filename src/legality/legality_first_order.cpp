@@ -37,10 +37,10 @@ Graph layer_alone(const Graph& graph, const Found& found) {
         const Value& value = graph.values[id];
         bool given = value.kind == Value::Kind::weight || value.kind == Value::Kind::state ||
                      value.kind == Value::Kind::constant;
-        known[id] = !given       ? builder.input(value.name, value.type)
-                    : value.data ? builder.weight(value.name, *value.data, value.kind)
-                                 : builder.weight(value.name, value.type.shape, value.initial,
-                                                  value.kind);
+        known[id] = !given ? builder.input(value.name, value.type)
+                    : value.data
+                        ? builder.weight(value.name, *value.data, value.kind)
+                        : builder.weight(value.name, value.type.shape, value.initial, value.kind);
       }
       inputs.push_back(id == no_value ? no_value : known[id]);
     }

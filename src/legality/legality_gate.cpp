@@ -31,9 +31,9 @@ Feature::Form form_named(const std::string& name) {
 std::string layer_of(const std::string& name, const std::map<std::string, double>& layers) {
   std::string best;
   for (const auto& [layer, score] : layers) {
-    bool begins = name.starts_with(layer) &&
-                  (name.size() == layer.size() || name[layer.size()] == '.' ||
-                   name[layer.size()] == '_');
+    bool begins =
+        name.starts_with(layer) &&
+        (name.size() == layer.size() || name[layer.size()] == '.' || name[layer.size()] == '_');
     if (begins && layer.size() > best.size()) best = layer;
   }
   return best;
@@ -118,9 +118,8 @@ void judge_as_published(const Comparison& c, GateVerdict& verdict) {
   verdict.accepted = middle >= 0;
   double up = above_zero(middle, spread);
   verdict.sure = verdict.accepted ? up : 1 - up;
-  verdict.reason = fmt::format("{} is {} times the original's: {} the original",
-                               c.metric, percent(verdict.ratio),
-                               verdict.accepted ? "not below" : "below");
+  verdict.reason = fmt::format("{} is {} times the original's: {} the original", c.metric,
+                               percent(verdict.ratio), verdict.accepted ? "not below" : "below");
 }
 
 /// Returns how far the worst layer is outside of its band; at most 0 if none is.
@@ -150,19 +149,20 @@ void judge_from_both_sides(const GateRule& rule, const std::vector<Comparison>& 
                                  percent(std::exp(rule.network_band)));
     verdict.sure = above_zero(moved - rule.network_band, spread);
   } else if (beyond > 0) {
-    verdict.reason = fmt::format("{} of layer '{}' is outside of {} to {} times the original's",
-                                 c.metric, layer, percent(std::exp(-rule.layer_band)),
-                                 percent(std::exp(rule.layer_band)));
+    verdict.reason =
+        fmt::format("{} of layer '{}' is outside of {} to {} times the original's", c.metric, layer,
+                    percent(std::exp(-rule.layer_band)), percent(std::exp(rule.layer_band)));
     verdict.sure = above_zero(beyond, spread);
   } else {
     double margin = verdict.predicted + rule.tolerance;
     verdict.accepted = margin >= 0;
     double up = above_zero(margin, verdict.uncertainty);
     verdict.sure = verdict.accepted ? up : 1 - up;
-    verdict.reason = fmt::format("{} is {} times the original's, within its band; together the "
-                                 "metrics predict {:+.2f} points, {} than {:+.2f}",
-                                 c.metric, percent(verdict.ratio), verdict.predicted,
-                                 verdict.accepted ? "no worse" : "worse", -rule.tolerance);
+    verdict.reason = fmt::format(
+        "{} is {} times the original's, within its band; together the "
+        "metrics predict {:+.2f} points, {} than {:+.2f}",
+        c.metric, percent(verdict.ratio), verdict.predicted,
+        verdict.accepted ? "no worse" : "worse", -rule.tolerance);
   }
 }
 

@@ -1,12 +1,13 @@
 // The gate: may a network that neural steps made take the place of the original?
 //
 //   GateRule rule = default_rule();
-//   GateVerdict verdict = judge(rule, scorer.run(original, metrics), scorer.run(candidate, metrics));
+//   GateVerdict verdict = judge(rule, scorer.run(original, metrics), scorer.run(candidate,
+//   metrics));
 //
-// Neural steps change what is computed: dependences say nothing about them. Scores at initialisation
-// do, if they are read from both sides: a network whose score moved far, up or down, is another
-// network. What "far" means, and which other metrics have a say, was fitted to networks that were
-// trained (lathe calibrate), and is data.
+// Neural steps change what is computed: dependences say nothing about them. Scores at
+// initialisation do, if they are read from both sides: a network whose score moved far, up or down,
+// is another network. What "far" means, and which other metrics have a say, was fitted to networks
+// that were trained (lathe calibrate), and is data.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -87,17 +88,17 @@ std::vector<double> values_of(const std::vector<Feature>& features,
 
 struct GateVerdict {
   bool accepted = false;
-  double sure = 0.5;    ///< the probability that the verdict is the right one, as far as seeds tell
-  std::string reason;   ///< one sentence
-  double ratio = 1;     ///< of the network's scores
-  Interval interval;    ///< of that ratio, 95 %
+  double sure = 0.5;   ///< the probability that the verdict is the right one, as far as seeds tell
+  std::string reason;  ///< one sentence
+  double ratio = 1;    ///< of the network's scores
+  Interval interval;   ///< of that ratio, 95 %
   std::vector<LayerMove> layers;
   bool predicts = false;
   double predicted = 0, uncertainty = 0;  ///< of the change of accuracy, in points
 };
 
-/// Is a network within the bands of a rule (or not below the original, by the paper's)? This is what
-/// can be said where only the rule's first metric is known.
+/// Is a network within the bands of a rule (or not below the original, by the paper's)? This is
+/// what can be said where only the rule's first metric is known.
 bool is_within_bands(const GateRule& rule, const Comparison& comparison);
 
 GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& comparisons);

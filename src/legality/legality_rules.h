@@ -3,7 +3,8 @@
 
 namespace lathe {
 
-/// The default, as "lathe calibrate resnet34-cifar --table networks.csv --write-rule FILE" wrote it.
+/// The default, as "lathe calibrate resnet34-cifar --table networks.csv --write-rule FILE" wrote
+/// it.
 inline constexpr const char* two_sided_rule = R"json(
 {
   "lathe_rule": 1, "name": "two-sided", "source": "not fitted yet",

@@ -1,7 +1,7 @@
 // fisher.cpp: Fisher Potential: how much the loss would change if a channel were not there.
 //
-//   of channel c      1/(2N) * sum over samples n of (sum over i, j of A[n, c, i, j] * g[n, c, i, j])^2
-//   of a layer        the sum over its channels;  of a network, over its layers
+//   of channel c      1/(2N) * sum over samples n of (sum over i, j of A[n, c, i, j] * g[n, c, i,
+//   j])^2 of a layer        the sum over its channels;  of a network, over its layers
 //
 // A is an activation, g the gradient of the sample's own loss by it: the score does not depend on
 // how many samples there are.
@@ -13,8 +13,8 @@ namespace {
 /// Returns the sums over everything behind the channels: [samples, channels].
 ValueId products(Program& program, const Program::Activation& activation) {
   GraphBuilder& g = program.graph();
-  ValueId product = g.call("mul", {activation.value, activation.gradient}, {},
-                           activation.layer + ".fisher");
+  ValueId product =
+      g.call("mul", {activation.value, activation.gradient}, {}, activation.layer + ".fisher");
   Shape axes;
   for (size_t i = 2; i < g.shape(product).size(); ++i) axes.push_back(static_cast<long>(i));
   if (axes.empty()) return product;

@@ -88,8 +88,7 @@ Graph with_reals(Graph graph, Element element) {
 }
 
 Graph network_of(const Graph& graph, const ProgramKind& kind) {
-  Graph result =
-      kind.norm == ProgramKind::Norm::batch ? in_training(graph) : without_norms(graph);
+  Graph result = kind.norm == ProgramKind::Norm::batch ? in_training(graph) : without_norms(graph);
   if (kind.weights == ProgramKind::Weights::absolute) {
     for (Value& value : result.values) {
       if (value.kind == Value::Kind::weight && value.data) value.data = absolute(*value.data);

@@ -67,8 +67,8 @@ class Program {
 
   /// To add nodes with.
   GraphBuilder& graph() { return graph_; }
-  /// Adds the gradients of the sum of all elements of "of", and returns their values; no_value where
-  /// it does not depend on one.
+  /// Adds the gradients of the sum of all elements of "of", and returns their values; no_value
+  /// where it does not depend on one.
   std::vector<ValueId> gradients(ValueId of, const std::vector<ValueId>& by);
 
   /// Adds the gradients of the sum of all samples' losses.
@@ -113,8 +113,8 @@ class Evaluation {
   /// Every weight of the network must have data.
   Evaluation(const Graph& network, Batch batch, EvaluationOptions options);
 
-  /// Returns the network as it learns, or the program of another kind. Metrics that ask for the same
-  /// share it.
+  /// Returns the network as it learns, or the program of another kind. Metrics that ask for the
+  /// same share it.
   Program& program();
   Program& program(const ProgramKind& kind);
 

@@ -17,8 +17,8 @@ struct ScorerOptions {
   Hook hook = Hook::convolution;
   size_t seeds = 1;
   uint64_t first_seed = 0;
-  long samples = 64;  ///< of a minibatch
-  int threads = 1;    ///< the scores do not depend on it
+  long samples = 64;               ///< of a minibatch
+  int threads = 1;                 ///< the scores do not depend on it
   Element element = Element::f32;  ///< in which it is computed
   double max_error = any_error;    ///< of algebraic steps, as CompileOptions has it
   /// Told how many evaluations are done, of how many.

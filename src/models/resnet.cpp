@@ -13,15 +13,12 @@ struct Depth {
 };
 
 const std::vector<Depth>& depths() {
-  static const std::vector<Depth> all = {{18, Block::basic, {2, 2, 2, 2}},
-                                         {34, Block::basic, {3, 4, 6, 3}},
-                                         {50, Block::bottleneck, {3, 4, 6, 3}},
-                                         {101, Block::bottleneck, {3, 4, 23, 3}},
-                                         {152, Block::bottleneck, {3, 8, 36, 3}},
-                                         {20, Block::basic, {3, 3, 3}},
-                                         {32, Block::basic, {5, 5, 5}},
-                                         {56, Block::basic, {9, 9, 9}},
-                                         {110, Block::basic, {18, 18, 18}}};
+  static const std::vector<Depth> all = {
+      {18, Block::basic, {2, 2, 2, 2}},        {34, Block::basic, {3, 4, 6, 3}},
+      {50, Block::bottleneck, {3, 4, 6, 3}},   {101, Block::bottleneck, {3, 4, 23, 3}},
+      {152, Block::bottleneck, {3, 8, 36, 3}}, {20, Block::basic, {3, 3, 3}},
+      {32, Block::basic, {5, 5, 5}},           {56, Block::basic, {9, 9, 9}},
+      {110, Block::basic, {18, 18, 18}}};
   return all;
 }
 

@@ -43,8 +43,7 @@ bool is_multiple(const Expr& value, size_t read) {
 bool is_light(const Expr& value) {
   using Op = Expr::Op;
   bool plain = value.op == Op::read || value.op == Op::number || value.op == Op::neg ||
-               value.op == Op::mul ||
-               (value.op == Op::div && value.args[1].op == Op::number);
+               value.op == Op::mul || (value.op == Op::div && value.args[1].op == Op::number);
   return plain && std::all_of(value.args.begin(), value.args.end(), is_light);
 }
 
@@ -134,9 +133,8 @@ class Adjoining {
     for (size_t t = 0; t < count_; ++t) {
       if (!is_output(t) || !active_[t]) continue;
       for (const Statement& s : nest_.statements()) {
-        copied_[t] = copied_[t] || std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& r) {
-                       return r.tensor == t;
-                     });
+        copied_[t] = copied_[t] || std::any_of(s.reads.begin(), s.reads.end(),
+                                               [&](const Access& r) { return r.tensor == t; });
       }
       if (copied_[t]) pending_[t].push_back(copy_of_gradient(t));
     }
@@ -187,8 +185,8 @@ class Adjoining {
       if (done[k] || !active_[s.reads[k].tensor]) continue;
       std::vector<bool> same(seed.reads.size(), false);
       for (size_t j = k; j < s.reads.size(); ++j) {
-        same[j] = s.reads[j].tensor == s.reads[k].tensor &&
-                  s.reads[j].at.plain_is_equal(s.reads[k].at);
+        same[j] =
+            s.reads[j].tensor == s.reads[k].tensor && s.reads[j].at.plain_is_equal(s.reads[k].at);
         done[j] = done[j] || same[j];
       }
       Expr slope = derivative(s.value, [&](size_t read) { return bool(same[read]); });
@@ -211,10 +209,9 @@ class Adjoining {
         later = later || &nest_.statements()[i] == &s;
       }
       if (later) continue;
-      long apart = poly::count_image(s.domain, s.write.at) +
-                   poly::count_image(other.domain, other.write.at);
-      long together =
-          poly::count_union({{s.domain, s.write.at}, {other.domain, other.write.at}});
+      long apart =
+          poly::count_image(s.domain, s.write.at) + poly::count_image(other.domain, other.write.at);
+      long together = poly::count_union({{s.domain, s.write.at}, {other.domain, other.write.at}});
       if (apart != together) {
         fail("no gradient of '{}': statement '{}' overwrites what '{}' wrote", nest_.name, s.name,
              other.name);
@@ -562,8 +559,9 @@ class Adjoining {
     }
     add(gradient(by_), gradient_tensor(by_, Role::output));
     for (size_t t = 0; t < used.size(); ++t) {
-      bool operand = t < count_ ? original(t).role != Role::local && original(t).role != Role::constant
-                                : false;
+      bool operand = t < count_
+                         ? original(t).role != Role::local && original(t).role != Role::constant
+                         : false;
       if (!used[t] || operand || t == gradient(by_)) continue;
       if (t < count_) {
         add(t, original(t));
@@ -603,8 +601,6 @@ class Adjoining {
 
 }  // namespace
 
-std::optional<Adjoint> adjoint_of(const Nest& nest, size_t by) {
-  return Adjoining(nest, by).run();
-}
+std::optional<Adjoint> adjoint_of(const Nest& nest, size_t by) { return Adjoining(nest, by).run(); }
 
 }  // namespace lathe

@@ -28,7 +28,9 @@ Expr square_of(const Expr& a) { return product_of(a, a); }
 /// Returns "a" where the condition holds, otherwise "b".
 Expr chosen(Expr condition, Expr a, Expr b) {
   if (a == b) return a;
-  if (is_number(a, 1) && is_number(b, 0)) return condition;
+  bool is_truth =
+      condition.op == Op::less || condition.op == Op::less_equal || condition.op == Op::equal;
+  if (is_truth && is_number(a, 1) && is_number(b, 0)) return condition;
   return call(Op::select, {std::move(condition), std::move(a), std::move(b)});
 }
 

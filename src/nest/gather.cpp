@@ -175,8 +175,7 @@ class Gatherer {
       }
       return false;
     };
-    if (extents[terms[0].coordinate] < extents[terms[1].coordinate])
-      std::swap(terms[0], terms[1]);
+    if (extents[terms[0].coordinate] < extents[terms[1].coordinate]) std::swap(terms[0], terms[1]);
     if (is_position(terms[0])) return std::array{terms[0], terms[1]};
     if (is_position(terms[1])) return std::array{terms[1], terms[0]};
     return std::nullopt;

@@ -108,9 +108,15 @@ class Finder {
     }
     poly::Interval xs = poly::range(s_.domain, x), ks = poly::range(s_.domain, k);
     const Affine& of_weight = weight_[*in_weight];
-    return Slide{x,         k,         d,
-                 *in_weight, *in_result, xs.size(),
-                 ks.size(), of_weight.constant, of_weight.coefficients[k]};
+    return Slide{x,
+                 k,
+                 d,
+                 *in_weight,
+                 *in_result,
+                 xs.size(),
+                 ks.size(),
+                 of_weight.constant,
+                 of_weight.coefficients[k]};
   }
 
   /// Checks that a position, or an element of the window, is one coordinate.

@@ -52,16 +52,15 @@ Nest nest_of_call(isl::ctx ctx, const Call& call) {
 Op adjoint() {
   return {.name = "adjoint",
           .summary = "gradient of another operator by one of its operands",
-          .examples =
-              {"adjoint(_, weight f32[4x2x3x3], _, f32[1x4x5x5], "
-               "of=\"conv(f32[1x2x5x5], weight f32[4x2x3x3], pads=[1, 1, 1, 1])\", by=0)",
-               "adjoint(f32[1x2x5x5], _, _, f32[1x4x3x3], "
-               "of=\"conv(f32[1x2x5x5], weight f32[4x2x3x3], pads=[1, 1, 1, 1], "
-               "strides=[2, 2])\", by=1)",
-               "adjoint(f32[1x2x5x6], f32[1x2x3x3], f32[1x2x3x3], "
-               "of=\"max_pool(f32[1x2x5x6], kernel=[3, 3], pads=[1, 1, 1, 1], "
-               "strides=[2, 2])\", by=0)",
-               "adjoint(f32[2x3], _, f32[2x3], of=\"gelu(f32[2x3])\", by=0)"},
+          .examples = {"adjoint(_, weight f32[4x2x3x3], _, f32[1x4x5x5], "
+                       "of=\"conv(f32[1x2x5x5], weight f32[4x2x3x3], pads=[1, 1, 1, 1])\", by=0)",
+                       "adjoint(f32[1x2x5x5], _, _, f32[1x4x3x3], "
+                       "of=\"conv(f32[1x2x5x5], weight f32[4x2x3x3], pads=[1, 1, 1, 1], "
+                       "strides=[2, 2])\", by=1)",
+                       "adjoint(f32[1x2x5x6], f32[1x2x3x3], f32[1x2x3x3], "
+                       "of=\"max_pool(f32[1x2x5x6], kernel=[3, 3], pads=[1, 1, 1, 1], "
+                       "strides=[2, 2])\", by=0)",
+                       "adjoint(f32[2x3], _, f32[2x3], of=\"gelu(f32[2x3])\", by=0)"},
           .graph = {.least = 0,
                     .most = any_number,
                     .settings = {{"of", std::string(), "the operator with its operands' types",

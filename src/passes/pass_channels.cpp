@@ -34,8 +34,7 @@ Part part_of(const std::string& op, const Attributes& attributes) {
   if (op != "adjoint" || of == attributes.end()) return {op, std::nullopt};
   const auto& text = std::get<std::string>(of->second);
   auto by = attributes.find("by");
-  return {text.substr(0, text.find('(')),
-          by == attributes.end() ? 0 : std::get<long>(by->second)};
+  return {text.substr(0, text.find('(')), by == attributes.end() ? 0 : std::get<long>(by->second)};
 }
 
 std::vector<Part> operators_of(const Graph& graph, const Node& node) {
@@ -49,9 +48,9 @@ std::vector<Part> operators_of(const Graph& graph, const Node& node) {
 
 /// A convolution, or its gradient, as the first of the operators that a node computes.
 struct Convolution {
-  Call call;                       ///< the convolution itself
-  std::optional<long> by;          ///< of a gradient: by which operand
-  std::optional<size_t> data;      ///< the operand of the node that is convolved
+  Call call;                   ///< the convolution itself
+  std::optional<long> by;      ///< of a gradient: by which operand
+  std::optional<size_t> data;  ///< the operand of the node that is convolved
 };
 
 std::optional<Convolution> convolution_of(const Graph& graph, const Node& node) {

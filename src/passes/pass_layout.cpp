@@ -103,7 +103,8 @@ class Classes {
     ValueId to = node.outputs.front();
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       ValueId from = node.inputs[i];
-      if (i == summed || from == no_value || graph.values[from].kind != Value::Kind::computed) continue;
+      if (i == summed || from == no_value || graph.values[from].kind != Value::Kind::computed)
+        continue;
       if (is_image(graph.values[from].type)) unite(from, to);
     }
     // Windows with weights of their own for each channel walk a few channels at a time.

@@ -253,10 +253,10 @@ class Rewriting {
              {s_.dims[h_.window], h_.elements},
              {s_.dims[w_.window], w_.elements}});
     isl::aff kh = f[s_.dims[h_.window]], kw = f[s_.dims[w_.window]];
-    return f.statement(fresh_name(nest_, "weights"), f.access(U_, joined(f.kept(), {f[u_], f[v_]})),
-                       {f.access(G_[0], {f[u_], kh}), f.access(G_[1], {f[v_], kw}),
-                        slid(f, weight(), h_.in_weight, in_weight(h_, kh), w_.in_weight,
-                             in_weight(w_, kw))});
+    return f.statement(
+        fresh_name(nest_, "weights"), f.access(U_, joined(f.kept(), {f[u_], f[v_]})),
+        {f.access(G_[0], {f[u_], kh}), f.access(G_[1], {f[v_], kw}),
+         slid(f, weight(), h_.in_weight, in_weight(h_, kh), w_.in_weight, in_weight(w_, kw))});
   }
 
   /// Returns where an element of the window is in the weight.

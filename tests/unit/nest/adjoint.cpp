@@ -19,8 +19,8 @@ void each_element(const Tensor& tensor, const std::function<void(size_t offset)>
   for (size_t offset = 0;; ++offset) {
     bool inside = true;
     for (size_t d = 0; d < at.size(); ++d) {
-      inside = inside && at[d] >= tensor.pad[d].before &&
-               at[d] < tensor.shape[d] - tensor.pad[d].after;
+      inside =
+          inside && at[d] >= tensor.pad[d].before && at[d] < tensor.shape[d] - tensor.pad[d].after;
     }
     if (inside) visit(offset);
     size_t d = at.size();
@@ -189,9 +189,9 @@ TEST(Adjoint, EqualsFiniteDifferencesForEveryOperator) {
 
 TEST(Adjoint, OfANetworkThatNeuralStepsMade) {
   for (const char* recipe :
-       {"group(2)", "bottleneck(2, repeat)", "bottleneck(2, expand)", "interchange(co, ci) -> bottleneck(2)",
-        "reorder(oh, ci, co, ow, kh, kw) -> group(2)", "split_range(co, 1/2) -> group(2)",
-        "unroll(co, 4) -> group(2)"}) {
+       {"group(2)", "bottleneck(2, repeat)", "bottleneck(2, expand)",
+        "interchange(co, ci) -> bottleneck(2)", "reorder(oh, ci, co, ow, kh, kw) -> group(2)",
+        "split_range(co, 1/2) -> group(2)", "unroll(co, 4) -> group(2)"}) {
     SCOPED_TRACE(recipe);
     Context context;
     Nest nest = parse_op(context, "conv(co=8, ci=8, oh=4, ow=3, k=3, pad=1)");
