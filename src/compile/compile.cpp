@@ -306,7 +306,7 @@ Compiled compile(const Graph& graph, const CompileOptions& options) {
     fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",
          node.name, node.op);
   }
-  Graph ready = prepared(graph, options.target.workers, options.layouts);
+  Graph ready = prepared(graph, options.target.workers, options.layouts, options.memory);
   Compiled compiled = Assembly(ready, options).run();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     compiled.outputs[i].name = graph.values[graph.outputs[i]].name;

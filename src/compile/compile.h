@@ -14,6 +14,7 @@
 #include "backends/llvm.h"
 #include "graph/graph.h"
 #include "passes/pass_layout.h"
+#include "passes/pass_recompute.h"
 #include "runtime/runtime.h"
 #include "schedules/schedule.h"
 
@@ -37,6 +38,8 @@ struct CompileOptions {
   unsigned threads = 0;             ///< that compile; 0: one for each core
   Chooser choose = nullptr;         ///< null: the templates choose
   LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit
+  /// Bytes that values may take: some are computed again if that helps (pass_recompute.h).
+  long memory = any_memory;
   /// The most that algebraic steps may round: a multiple of the outputs' root mean square.
   double max_error = any_error;
   std::function<void(size_t, size_t)> progress = nullptr;  ///< told how many nodes of how many

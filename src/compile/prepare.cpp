@@ -30,9 +30,9 @@ Graph with_own_outputs(const Graph& graph) {
 
 }  // namespace
 
-Graph simplified(const Graph& graph, long workers) {
+Graph simplified(const Graph& graph, long workers, long memory) {
   // Pairs go together before storage is chosen: what is inside a node lies nowhere.
-  return passes::with_fused_windows(with_own_outputs(optimised(graph)), workers);
+  return passes::with_fused_windows(with_own_outputs(optimised(graph, memory)), workers);
 }
 
 Graph stored(const Layouts& layouts, const LayoutChoice& choice) {
@@ -48,8 +48,8 @@ Graph stored(const Layouts& layouts, const LayoutChoice& choice) {
   return result;
 }
 
-Graph prepared(const Graph& graph, long workers, const LayoutChooser& choose) {
-  Graph simple = simplified(graph, workers);
+Graph prepared(const Graph& graph, long workers, const LayoutChooser& choose, long memory) {
+  Graph simple = simplified(graph, workers, memory);
   Layouts layouts = layouts_of(simple);
   auto choice = choose ? choose(layout_key(simple)) : std::nullopt;
   return stored(layouts, choice && fits(layouts, *choice) ? *choice : own_choice(layouts));

@@ -8,13 +8,14 @@
 namespace lathe {
 
 /// Returns the graph whose layouts are chosen, for so many workers: after the passes that come
-/// before.
-Graph simplified(const Graph& graph, long workers = 1);
+/// before. "memory" is as optimised() has it.
+Graph simplified(const Graph& graph, long workers = 1, long memory = any_memory);
 
 /// Returns a simplified graph with the storage of every value, its layouts as in "choice".
 Graph stored(const Layouts& layouts, const LayoutChoice& choice);
 
 /// Returns the graph that is compiled: after all passes, with the storage of every value chosen.
-Graph prepared(const Graph& graph, long workers = 1, const LayoutChooser& layouts = nullptr);
+Graph prepared(const Graph& graph, long workers = 1, const LayoutChooser& layouts = nullptr,
+               long memory = any_memory);
 
 }  // namespace lathe

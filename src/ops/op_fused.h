@@ -15,8 +15,9 @@ struct Source {
   size_t index = 0;
 };
 
-/// Does the operator treat each element alone, as a formula?
-bool is_elementwise(std::string_view op);
+/// Does the call treat each element of its output alone, in one statement? Formulas do, batch
+/// normalisation with given statistics, and their gradients by what has the output's shape.
+bool is_elementwise(const Call& call);
 
 /// One call of a fused operator as it is written: conv(%0, %1, pads=[1, 1, 1, 1]).
 struct Part {

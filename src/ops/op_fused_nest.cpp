@@ -195,7 +195,7 @@ class Composer {
     for (Statement s : nest.statements()) {
       s.name = fresh(s.name);
       s.origin.statement = s.name;
-      if (is_elementwise(parts_[part].call.name())) name_loops(part, s);
+      if (is_elementwise(parts_[part].call)) name_loops(part, s);
       s.write = moved(s.write, places[s.write.tensor], s.domain.space());
       for (Access& read : s.reads) read = moved(read, places[read.tensor], s.domain.space());
       statements_.push_back(std::move(s));
@@ -219,17 +219,28 @@ class Composer {
     is_border_.resize(statements_.size(), true);
   }
 
-  /// Names the loops of an element-wise statement like those of the result that it reads.
-  void name_loops(size_t part, Statement& s) const {
-    std::vector<std::string> wanted(s.dims.size());
+  /// Returns a result of the same shape, whose elements a part goes through: one that it reads, or
+  /// else the first one.
+  std::optional<size_t> alike(size_t part) const {
+    const Shape& shape = parts_[part].result.shape;
     for (const Source& source : parts_[part].part.sources) {
       if (source.kind != Source::Kind::result) continue;
-      if (parts_[source.index].result.shape != parts_[part].result.shape) continue;
+      if (parts_[source.index].result.shape == shape) return source.index;
+    }
+    for (size_t i = 0; i < part; ++i) {
+      if (parts_[i].result.shape == shape) return i;
+    }
+    return std::nullopt;
+  }
+
+  /// Names the loops of an element-wise statement like those of a result of the same shape.
+  void name_loops(size_t part, Statement& s) const {
+    std::vector<std::string> wanted(s.dims.size());
+    if (auto result = alike(part)) {
       for (size_t k = 0; k < s.write.at.size(); ++k) {
         auto coordinate = as_coordinate(s.write.at.at(static_cast<int>(k)), s);
-        if (coordinate) wanted[*coordinate] = loop_over(source.index, k);
+        if (coordinate) wanted[*coordinate] = loop_over(*result, k);
       }
-      break;
     }
     std::set<std::string> used;
     for (std::string& name : wanted) {
@@ -280,9 +291,20 @@ class Composer {
 
 }  // namespace
 
-bool is_elementwise(std::string_view op) {
-  return std::any_of(formulas().begin(), formulas().end(),
-                     [&](const Formula& formula) { return formula.name == op; });
+bool is_elementwise(const Call& call) {
+  auto is_formula = [](std::string_view op) {
+    return std::any_of(formulas().begin(), formulas().end(),
+                       [&](const Formula& formula) { return formula.name == op; });
+  };
+  if (is_formula(call.name()) || call.name() == "batch_norm") return true;
+  if (call.name() != "adjoint") return false;
+  Call of = parse_call(call.text("of"));
+  auto by = static_cast<size_t>(call.integer("by"));
+  // The gradient of a sum is the same for all that was summed up.
+  if (of.name() == "reduce_sum" || of.name() == "reduce_mean" || of.name() == "variance") {
+    return by == 0;
+  }
+  return is_elementwise(of) && of.type(by) == infer(of)[0];
 }
 
 Nest composed(isl::ctx ctx, const Call& fused, const std::vector<TypedPart>& parts) {

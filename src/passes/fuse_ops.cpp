@@ -4,7 +4,8 @@
 //   z = add(y, r)          =>    u = fused(x, w, r, calls=["conv(%0, %1)", "add(#0, %2)",
 //   u = relu(z)                                            "relu(#1)"])
 //
-// A chain grows while its result has one user and keeps its shape. The fused node stands where the
+// A chain grows while its result has one user and keeps its shape; a node that reads the results of
+// two chains joins them, if one of them is element-wise throughout. The fused node stands where the
 // last member stood: there the operands of all are computed.
 #include <algorithm>
 
@@ -20,7 +21,8 @@ class Fuser {
       : graph_(graph),
         readers_(consumers(graph)),
         is_output_(graph.values.size(), false),
-        chain_of_(graph.values.size()) {
+        chain_of_(graph.values.size()),
+        is_elementwise_(graph.nodes.size(), false) {
     for (ValueId id : graph.outputs) is_output_[id] = true;
   }
 
@@ -43,13 +45,14 @@ class Fuser {
   }
 
  private:
-  using Chain = std::vector<size_t>;  // nodes: each reads the result of the one before
+  using Chain = std::vector<size_t>;  // nodes, in an order in which they can run
 
   const Graph& graph_;
   std::vector<std::vector<size_t>> readers_;
   std::vector<bool> is_output_;
   std::vector<std::optional<size_t>> chain_of_;  // whose result the value is
   std::vector<Chain> chains_;
+  std::vector<bool> is_elementwise_;  // of each node
 
   const Type& type(ValueId id) const { return graph_.values[id].type; }
 
@@ -68,7 +71,7 @@ class Fuser {
 
   /// Returns the chain that a node can continue by reading "id", if there is one.
   std::optional<size_t> chain_to_continue(const Node& node, ValueId id) const {
-    if (!ops::is_elementwise(node.op) || id == no_value) return std::nullopt;
+    if (id == no_value) return std::nullopt;
     if (is_output_[id] || readers_[id].size() != 1) return std::nullopt;
     return type(id) == type(node.outputs[0]) ? chain_of_[id] : std::nullopt;
   }
@@ -77,10 +80,19 @@ class Fuser {
   void place(size_t n) {
     const Node& node = graph_.nodes[n];
     if (!can_be_fused(node)) return;
-    std::optional<size_t> best;
+    is_elementwise_[n] = ops::is_elementwise(call_of(graph_, node));
+    std::vector<size_t> open;
     for (ValueId id : node.inputs) {
-      auto chain = chain_to_continue(node, id);
-      if (chain && (!best || rank_of(*chain) > rank_of(*best))) best = chain;
+      auto chain = is_elementwise_[n] ? chain_to_continue(node, id) : std::nullopt;
+      bool known = chain && std::find(open.begin(), open.end(), *chain) != open.end();
+      if (chain && !known) open.push_back(*chain);
+    }
+    std::optional<size_t> best;
+    for (size_t chain : open) {
+      if (!best || rank_of(chain) > rank_of(*best)) best = chain;
+    }
+    for (size_t chain : open) {
+      if (chain != *best && !rank_of(chain).first) join(*best, chain);
     }
     if (!best) {
       best = chains_.size();
@@ -90,11 +102,18 @@ class Fuser {
     chain_of_[node.outputs[0]] = *best;
   }
 
+  /// Puts an element-wise chain behind another.
+  void join(size_t to, size_t chain) {
+    for (size_t n : chains_[chain]) chain_of_[graph_.nodes[n].outputs[0]] = to;
+    chains_[to].insert(chains_[to].end(), chains_[chain].begin(), chains_[chain].end());
+    chains_[chain].clear();
+  }
+
   /// Of two chains, one that begins with more than a value of each element gains most; then the
   /// later one, whose result waits less.
   std::pair<bool, size_t> rank_of(size_t chain) const {
     const Chain& nodes = chains_[chain];
-    return {!ops::is_elementwise(graph_.nodes[nodes.front()].op), nodes.back()};
+    return {!is_elementwise_[nodes.front()], nodes.back()};
   }
 };
 

@@ -2,6 +2,7 @@
 #include "passes/pass.h"
 
 #include "base/error.h"
+#include "passes/pass_recompute.h"
 
 namespace lathe {
 
@@ -14,7 +15,7 @@ const Pass& find_pass(const std::string& name) {
   fail("no pass '{}'; passes here:{}", name, known);
 }
 
-Graph optimised(const Graph& graph) {
+Graph optimised(const Graph& graph, long memory) {
   static const char* const sequence[] = {
       // First, as the operands that it makes constants are what the next pass looks for.
       "fold_constant",
@@ -22,13 +23,17 @@ Graph optimised(const Graph& graph) {
       "simplify_inference",
       // After both, which make equal nodes; before fusing, which sees where a value has one user.
       "eliminate_common_subexpr",
+      // After equal nodes became one, which would undo it; before fusing, which it is for.
+      "recompute",
       "slice_strided_input",
       "fuse_ops",
       // Last, for what the others left behind.
       "dead_code_elimination",
   };
   Graph result = graph;
-  for (const char* name : sequence) result = find_pass(name).run(result);
+  for (const std::string name : sequence) {
+    result = name == "recompute" ? recomputed(result, memory) : find_pass(name).run(result);
+  }
   return result;
 }
 

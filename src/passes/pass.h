@@ -8,6 +8,7 @@
 // is verified.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,8 @@ const std::vector<Pass>& all();
 /// Finds a pass by name; an unknown one gets an error that lists what there is.
 const Pass& find_pass(const std::string& name);
 
-/// Returns the graph after the passes that every network gets before it is compiled.
-Graph optimised(const Graph& graph);
+/// Returns the graph after the passes that every network gets before it is compiled. Values may
+/// take so many bytes of memory, as far as computing some again makes that possible.
+Graph optimised(const Graph& graph, long memory = std::numeric_limits<long>::max());
 
 }  // namespace lathe

@@ -8,8 +8,8 @@ namespace lathe::passes {
 /// Returns the calls that a node is made of: itself, or those of a fused one.
 std::vector<ops::TypedPart> calls_of(const Graph& graph, const Node& node);
 
-/// Returns the node "fused" that computes these nodes in sequence; each but the first reads the
-/// result of the one before, which nobody else does. It has the name of the first.
+/// Returns the node "fused" that computes these nodes in sequence; results of all but the last are
+/// read by others among them alone. It has the name of the first.
 Node fused_node(const Graph& graph, const std::vector<size_t>& chain);
 
 /// Returns the graph after fuse_windows, for so many workers.

@@ -1,0 +1,13 @@
+// recompute.cpp: what is quick to compute is computed again for users that come much later
+// (pass_recompute.h).
+#include "passes/pass.h"
+#include "passes/pass_recompute.h"
+
+namespace lathe::passes {
+
+Pass recompute() {
+  return {"recompute", "computes element-wise values again where that saves memory",
+          [](const Graph& graph) { return recomputed(graph, any_memory); }};
+}
+
+}  // namespace lathe::passes
