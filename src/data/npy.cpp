@@ -183,7 +183,7 @@ Array read_npy(const std::string& path) {
   return Array::of_bytes(element, header.shape, bytes);
 }
 
-void write_npy(const std::string& path, const Array& array) {
+std::string npy_start(const std::string& path, const Array& array) {
   auto type = std::find_if(type_codes.begin(), type_codes.end(), [&](const TypeCode& candidate) {
     return candidate.element == array.element();
   });
@@ -195,8 +195,12 @@ void write_npy(const std::string& path, const Array& array) {
     fail("cannot write '{}': NumPy reads no arrays of more than {} dimensions", path,
          largest_npy_rank);
   }
-  std::string header = print_header(array, type->code);
-  write_file(path, {std::as_bytes(std::span(header)), array.bytes()});
+  return print_header(array, type->code);
+}
+
+void write_npy(const std::string& path, const Array& array) {
+  std::string start = npy_start(path, array);
+  write_file(path, {std::as_bytes(std::span(start)), array.bytes()});
 }
 
 }  // namespace lathe

@@ -17,4 +17,7 @@ Array read_npy(const std::string& path);
 /// Fails for elements that NumPy has no type for (bf16, strings).
 void write_npy(const std::string& path, const Array& array);
 
+/// Returns what such a file has before the elements; "path" is what errors name.
+std::string npy_start(const std::string& path, const Array& array);
+
 }  // namespace lathe
