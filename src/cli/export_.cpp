@@ -1,5 +1,6 @@
-// export_.cpp: "lathe export NETWORK": writes a network as an ONNX file, or as text.
+// export_.cpp: "lathe export NETWORK": writes a network as an ONNX file, a PyTorch module, or text.
 #include "base/error.h"
+#include "bundle/torch.h"
 #include "cli/verb_network.h"
 #include "data/file.h"
 
@@ -11,29 +12,34 @@ struct Options {
   std::string format = "onnx", file;
 };
 
+void write_text(const std::string& file, const std::string& text) {
+  write_file(file, {std::as_bytes(std::span(text))});
+}
+
 int run(const Options& options) {
   Graph graph = load_network(options.network);
-  std::string bytes;
-  if (options.format == "onnx") {
-    bytes = export_onnx(initialised(graph, options.network.seed));
-  } else {
-    bytes = print(graph);
+  if (options.file.empty() && options.format == "onnx") {
+    fail("say where to write the ONNX file to: -o FILE.onnx");
   }
   if (options.file.empty()) {
-    if (options.format == "onnx") fail("say where to write the ONNX file to: -o FILE.onnx");
-    fmt::print("{}", bytes);
-    return 0;
+    fmt::print("{}", options.format == "torch" ? print_torch(graph) : print(graph));
+  } else if (options.format == "onnx") {
+    write_text(options.file, export_onnx(initialised(graph, options.network.seed)));
+  } else if (options.format == "torch") {
+    write_torch(initialised(graph, options.network.seed), options.file);
+  } else {
+    write_text(options.file, print(graph));
   }
-  write_file(options.file, {std::as_bytes(std::span(bytes))});
   return 0;
 }
 
 std::function<int()> prepare(CLI::App& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
-  app.add_option("--format", options->format, "onnx, or text")
-      ->check(CLI::IsMember({"onnx", "text"}));
-  app.add_option("-o,--output", options->file, "the file to write");
+  app.add_option("--format", options->format, "onnx, torch (a PyTorch module), or text")
+      ->check(CLI::IsMember({"onnx", "torch", "text"}));
+  app.add_option("-o,--output", options->file,
+                 "the file to write; of torch FILE.py, and FILE.npz beside it has the weights");
   app.add_option("--seed", options->network.seed, "of weights that nobody trained");
   return [options] { return run(*options); };
 }
@@ -41,6 +47,8 @@ std::function<int()> prepare(CLI::App& app) {
 }  // namespace
 
 // The name "export" belongs to the language.
-Verb export_() { return {"export", "write a network as an ONNX file, or as text", prepare}; }
+Verb export_() {
+  return {"export", "write a network as an ONNX file, a PyTorch module, or text", prepare};
+}
 
 }  // namespace lathe::cli
