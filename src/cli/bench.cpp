@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/statistics.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
 #include "cli/verb_peers.h"
@@ -30,12 +31,6 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
-double quantile(std::vector<double> times, double q) {
-  std::sort(times.begin(), times.end());
-  auto at = static_cast<size_t>(std::ceil(q * static_cast<double>(times.size())));
-  return times[std::min(times.size() - 1, at > 0 ? at - 1 : 0)];
 }
 
 std::string print_rate(double bytes) { return fmt::format("{:.1f} GB/s", bytes / 1e9); }
@@ -112,7 +107,7 @@ std::vector<LayerTime> measure_layers(const Compiled& compiled, Runner& runner, 
     std::vector<double> times = measure(each, [&] {
       for (size_t i = 0; i < node.steps; ++i) runner.run_step(node.first + i);
     });
-    layers.push_back({&node, quantile(times, 0.5)});
+    layers.push_back({&node, median(times)});
   }
   return layers;
 }

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/statistics.h"
+
 namespace lathe {
 namespace {
 
@@ -26,13 +28,6 @@ int calls_for(const std::vector<std::function<void()>>& works) {
     longest = std::max(longest, seconds_since(begin));
   }
   return static_cast<int>(std::clamp(enough / std::max(longest, 1e-9), 1.0, 1000.0));
-}
-
-double quantile(std::vector<double> values, double q) {
-  if (values.empty()) return 0;
-  auto at = values.begin() + static_cast<long>(q * static_cast<double>(values.size() - 1) + 0.5);
-  std::nth_element(values.begin(), at, values.end());
-  return *at;
 }
 
 /// Returns how often somebody else was given a processor instead of this process.
@@ -72,7 +67,8 @@ std::vector<double> typical_times(const std::vector<Times>& times) {
                            [&](const Times& each) { return each.undisturbed.size() >= enough; });
   std::vector<double> result;
   for (const Times& each : times) {
-    result.push_back(quiet ? quantile(each.undisturbed, 0.5) : quantile(each.all, 0.25));
+    bool none = each.all.empty();
+    result.push_back(none ? 0 : quiet ? median(each.undisturbed) : quantile(each.all, 0.25));
   }
   return result;
 }
