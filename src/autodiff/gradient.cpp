@@ -25,13 +25,17 @@ bool hands_on(const ops::CallAdjoint& adjoint, const Type& from, const Type& to)
 
 class Differentiation {
  public:
-  Differentiation(const Graph& graph, ValueId of, const std::vector<ValueId>& by)
-      : graph_(graph), of_(of), by_(by), parts_(graph.values.size()) {}
+  Differentiation(const Graph& graph, const std::vector<ValueId>& by)
+      : graph_(graph), by_(by), parts_(graph.values.size()) {}
 
-  Gradients run() {
+  Gradients run(const std::vector<Counted>& of) {
     find_active();
     nodes_ = graph_.nodes.size();
-    if (active_[of_]) parts_[of_].push_back(ones());
+    for (const Counted& each : of) {
+      if (!active_[each.value]) continue;
+      ValueId factor = each.factor == no_value ? ones(each.value) : each.factor;
+      parts_[each.value].push_back(factor);
+    }
     for (size_t n = nodes_; n-- > 0;) visit(n);
     Gradients result{{}, {}};
     for (ValueId id : by_) result.by.push_back(total(id));
@@ -47,7 +51,6 @@ class Differentiation {
   };
 
   Graph graph_;
-  ValueId of_;
   const std::vector<ValueId>& by_;
   size_t nodes_ = 0;
   std::vector<bool> active_;                 // does the value depend on one of those?
@@ -94,10 +97,10 @@ class Differentiation {
   }
 
   /// Returns a constant of ones, of the type of what is differentiated.
-  ValueId ones() {
-    const Type type = graph_.values[of_].type;
+  ValueId ones(ValueId of) {
+    const Type type = graph_.values[of].type;
     std::vector<double> values(static_cast<size_t>(count_of(type.shape)), 1.0);
-    ValueId id = add_value("d." + graph_.values[of_].name + ".ones", type);
+    ValueId id = add_value("d." + graph_.values[of].name + ".ones", type);
     graph_.values[id].kind = Value::Kind::constant;
     graph_.values[id].data = Array::of_reals(type.element, type.shape, values);
     return id;
@@ -180,7 +183,16 @@ class Differentiation {
 }  // namespace
 
 Gradients with_gradients(const Graph& graph, ValueId of, const std::vector<ValueId>& by) {
-  return Differentiation(graph, of, by).run();
+  return Differentiation(graph, by).run({{of, no_value}});
+}
+
+Gradients with_gradients(const Graph& graph, const std::vector<Counted>& of,
+                         const std::vector<ValueId>& by) {
+  for (const Counted& each : of) {
+    check(graph.values[each.value].type == graph.values[each.factor].type,
+          "a factor counts each element of its value");
+  }
+  return Differentiation(graph, by).run(of);
 }
 
 }  // namespace lathe

@@ -269,17 +269,27 @@ class Adjoining {
     return s;
   }
 
-  /// Turns overlapping windows around where the value is a multiple of a gradient that is given.
+  /// Turns overlapping windows around, where the value is a multiple of an operand that zeros may
+  /// be read around: of a gradient that is given, or of another if that leaves fewer instances. (Of
+  /// the gradient by a convolution's weight, the window is the small one.)
   std::vector<Statement> turned(const Statement& s) const {
     std::vector<long> shape = gradient_shape(s.write.tensor - count_);
-    for (size_t k = 0; k < s.reads.size(); ++k) {
-      size_t t = s.reads[k].tensor;
-      bool given = t >= count_ && t < 2 * count_ && is_output(t - count_) && !copied_[t - count_];
-      if (given && is_multiple(s.value, k)) {
-        return gathered(s, shape, k, original(t - count_).shape);
+    std::optional<std::vector<Statement>> best;
+    long least = 0;
+    for (bool given : {true, false}) {
+      for (size_t k = 0; k < s.reads.size(); ++k) {
+        size_t t = s.reads[k].tensor;
+        bool is_given = t >= count_;
+        if (is_given != given || !can_be_padded(t) || !is_multiple(s.value, k)) continue;
+        std::vector<Statement> found = gathered(s, shape, k, shape_of(t));
+        long instances = 0;
+        for (const Statement& part : found) instances += poly::count(part.domain);
+        if (best && instances >= least) continue;
+        best = std::move(found);
+        least = instances;
       }
     }
-    return gathered(s, shape, 0, {});
+    return best ? *best : gathered(s, shape, 0, {});
   }
 
   /// Marks the first of equal maxima: returns what is 1 for the instance that it is.

@@ -25,12 +25,15 @@ Expr negated(Expr a) { return difference_of(number(0), std::move(a)); }
 
 Expr square_of(const Expr& a) { return product_of(a, a); }
 
+/// Is the value 0 or 1? Any other number than 0 holds too.
+bool is_truth(const Expr& value) {
+  return value.op == Op::less || value.op == Op::less_equal || value.op == Op::equal;
+}
+
 /// Returns "a" where the condition holds, otherwise "b".
 Expr chosen(Expr condition, Expr a, Expr b) {
   if (a == b) return a;
-  bool is_truth =
-      condition.op == Op::less || condition.op == Op::less_equal || condition.op == Op::equal;
-  if (is_truth && is_number(a, 1) && is_number(b, 0)) return condition;
+  if (is_number(a, 1) && is_number(b, 0) && is_truth(condition)) return condition;
   return call(Op::select, {std::move(condition), std::move(a), std::move(b)});
 }
 

@@ -12,7 +12,8 @@
 // order in which they are read. Data that do not fit the second cache are walked in parts that do,
 // so that all columns of weights meet a part before the next one comes. A column that does not fit
 // the first cache comes in chunks of ci that do: all tiles of a part then meet a chunk before the
-// next. All sizes are knobs.
+// next. Where samples are summed up, as for the gradient by a weight, the chunks are of samples
+// that fit the second cache. All sizes are knobs.
 #include <algorithm>
 
 #include "schedules/schedule_choices.h"
@@ -37,6 +38,7 @@ class Writing {
     lanes_ = s_.target.lanes(element_);
     near_ = neighbours(roles_, parts_);
     std::erase(parts_.sums, near_);
+    sums_samples_ = std::erase(parts_.sums, batch_loop) > 0;
   }
 
   std::optional<Written> run() {
@@ -66,8 +68,9 @@ class Writing {
   bool block_stays_ = false, columns_first_ = false;
   std::string near_;     // of the sums the one along the data in memory, which is split
   long chunk_size_ = 0;  // of it; 0 where no positions are
+  bool sums_samples_ = false;
   // Names of loops, from outside in; "" where there is no such loop.
-  std::string part_, columns_, columns_inside_, chunk_, position_, sum_blocks_, sum_;
+  std::string part_, columns_, columns_inside_, chunk_, position_, samples_, sum_blocks_, sum_;
   std::string unrolled_sum_, several_, unrolled_position_, vector_;
 
   long extent(const std::string& loop) const {
@@ -165,14 +168,17 @@ class Writing {
     std::string last = parts_.positions.back();
     parts_.positions.pop_back();
     // The loop whose parts fit: the rows, or all positions where they are one loop.
-    bool rows = !parts_.positions.empty() && parts_.positions.back() != batch_loop;
+    bool rows =
+        !parts_.positions.empty() && parts_.positions.back() != batch_loop && !sums_samples_;
     std::string& walked = rows ? parts_.positions.back() : last;
     long parts =
         parts_that_stay(s_.target, bytes_of(parts_.data), bytes_of(parts_.weight), columns());
     // Where columns come in chunks, workers share parts and columns, but not the positions.
     long shares = std::max(parts, (least_shares + columns() - 1) / columns());
     long tiles = (extent(last) + tile_.positions - 1) / tile_.positions;
-    if (!near_.empty()) {
+    if (sums_samples_) {
+      parts = even_parts(s_.target, extent(last), tile_.positions, shares, columns());
+    } else if (!near_.empty()) {
       chunk_size_ = choose_chunk(chunk_for((rows ? tiles * extent(walked) : tiles) / shares));
       if (chunk_size_ < extent(near_)) {
         parts =
@@ -207,7 +213,24 @@ class Writing {
     return choices_.choose("chunk", own, sizes);
   }
 
+  /// Takes as many samples at a time as fit the second cache.
+  void split_samples() {
+    if (!sums_samples_) return;
+    samples_ = batch_loop;
+    double bytes =
+        (bytes_of(parts_.data) + bytes_of(parts_.weight)) / static_cast<double>(extent(samples_));
+    auto fit = static_cast<long>(static_cast<double>(s_.target.l2_bytes) / 2 / bytes);
+    long size = choices_.choose("samples", std::clamp(fit, 1L, extent(samples_)),
+                                within({1, 2, 4, 8, 16, 32}, 1, extent(samples_)));
+    if (size == 1) {
+      std::swap(chunk_, samples_);
+    } else {
+      std::tie(chunk_, samples_) = writer_.split(samples_, size);
+    }
+  }
+
   void split_sums() {
+    split_samples();
     if (near_.empty()) return;
     std::string near = near_;
     long evenly = roles_.find(near_)->reads[parts_.data].evenly;
@@ -229,6 +252,10 @@ class Writing {
 
   void put_in_order() {
     std::vector<std::string> order = parts_.both, inside = parts_.positions;
+    if (sums_samples_) {  // all elements of the window meet a chunk of samples
+      inside.insert(inside.begin(), order.begin(), order.end());
+      order.clear();
+    }
     if (!inside.empty() && inside.front() == batch_loop) {
       order.push_back(inside.front());
       inside.erase(inside.begin());
@@ -242,8 +269,11 @@ class Writing {
     order.insert(order.end(), inside.begin(), inside.end());
     // Sums that come in chunks are set before the first and used after the last.
     if (chunk_.empty()) shared = order;
-    order.insert(order.end(), {sum_blocks_, sum_});
+    // Samples are large: of theirs, what lies together comes last.
+    if (!sums_samples_) order.insert(order.end(), {sum_blocks_, sum_});
+    order.push_back(samples_);
     order.insert(order.end(), parts_.sums.begin(), parts_.sums.end());
+    if (sums_samples_) order.insert(order.end(), {sum_blocks_, sum_});
     order.push_back(unrolled_sum_);
     // A factor that is broadcast serves all columns at once; lanes of a vector stay there anyway.
     std::vector<std::string> tile{several_, unrolled_position_};

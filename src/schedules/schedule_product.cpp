@@ -2,11 +2,17 @@
 #include "schedules/schedule_product.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace lathe::schedules {
 namespace {
 
-std::optional<ProductLoops> parts_with(const Roles& roles, size_t weight, size_t data) {
+/// May the vectors run along a loop, of all that move the weights and the result alone?
+using Suits = std::function<bool(const LoopRole& loop)>;
+
+std::optional<ProductLoops> parts_with(
+    const Roles& roles, size_t weight, size_t data,
+    const Suits& suits = [](const LoopRole&) { return true; }) {
   ProductLoops parts{weight, data, "", {}, {}, {}};
   long widest = 0;
   for (const LoopRole& loop : roles.loops) {
@@ -17,7 +23,7 @@ std::optional<ProductLoops> parts_with(const Roles& roles, size_t weight, size_t
       parts.both.push_back(loop.name);
     } else if (d) {
       parts.positions.push_back(loop.name);
-    } else if (w && loop.extent > widest) {
+    } else if (w && loop.extent > widest && suits(loop)) {
       if (!parts.vector.empty()) parts.both.push_back(parts.vector);
       parts.vector = loop.name;
       widest = loop.extent;
@@ -41,7 +47,14 @@ std::optional<ProductLoops> product_loops(const Situation& s, const Roles& roles
     if (s.nest.tensors()[main.reads[weight].tensor].role != Role::weight) continue;
     return parts_with(roles, weight, 1 - weight);
   }
-  // Neither factor is a weight that could be packed: the vectors must lie side by side already.
+  // Neither factor is a weight that could be packed: the vectors must lie side by side already, and
+  // those of the results too if possible.
+  for (size_t weight : {1, 0}) {
+    auto parts = parts_with(roles, weight, 1 - weight, [&](const LoopRole& loop) {
+      return loop.reads[weight].step == 1 && loop.write.step == 1 && loop.extent >= 4;
+    });
+    if (parts) return parts;
+  }
   for (size_t weight : {1, 0}) {
     auto parts = parts_with(roles, weight, 1 - weight);
     if (parts && roles.find(parts->vector)->reads[weight].step == 1) return parts;

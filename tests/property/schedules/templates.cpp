@@ -28,6 +28,10 @@ const std::vector<std::string> layers = {
     "conv(n=1, co=16, ci=16, oh=9, ow=9, k=3, pad=2, dilation=2)",
     "conv(n=1, co=16, ci=8, oh=5, ow=9, kh=1, kw=7, bias=1)",
     "conv(n=2, co=16, ci=16, oh=6, ow=6, k=3, pad=1)",
+    "adjoint(f32[6x16x9x8], _, _, f32[6x24x9x8], "
+    "of=\"conv(f32[6x16x9x8], weight f32[24x16x3x3], pads=[1, 1, 1, 1])\", by=1)",
+    "adjoint(f32[20x16x16x16], _, _, f32[20x16x16x16], "
+    "of=\"conv(f32[20x16x16x16], weight f32[16x16x1x1])\", by=1)",
     "conv(n=1, co=32, ci=32, oh=7, ow=7, k=3, pad=1, groups=2)",
     "conv(n=1, co=32, ci=32, oh=7, ow=7, k=3, pad=1, groups=4)",
     "conv(n=1, co=64, ci=64, oh=7, ow=7, k=3, pad=1, groups=8)",

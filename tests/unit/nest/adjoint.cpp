@@ -238,6 +238,18 @@ TEST(Adjoint, OfAConvolutionIsAConvolutionOverABox) {
   EXPECT_EQ(adjoint.values, std::vector<size_t>{1});  // not the input itself
 }
 
+TEST(Adjoint, OfTheGradientByAConvolutionsWeightIsAConvolutionToo) {
+  Context context;
+  Nest nest = parse_op(context, "conv(n=2, co=4, ci=6, oh=8, ow=8, k=3, pad=1)");
+  Adjoint by_weight = *adjoint_of(nest, 1);
+  long products = poly::count(nest.statements()[0].domain);
+  for (size_t t : {size_t{0}, size_t{1}}) {  // by the image, by the gradient of what it computes
+    Adjoint second = *adjoint_of(by_weight.nest, t);
+    ASSERT_EQ(second.nest.statements().size(), 1u);
+    EXPECT_EQ(poly::count(second.nest.statements()[0].domain), products);
+  }
+}
+
 TEST(Derivative, OfARectifier) {
   Expr value = call(Expr::Op::max, {read(0), number(0)});
   Expr slope = derivative(value, [](size_t) { return true; });
