@@ -1,8 +1,9 @@
-// list.cpp: "lathe list transforms|ops|models|judges": what there is.
+// list.cpp: "lathe list transforms|ops|models|judges|metrics": what there is.
 #include <map>
 
 #include "base/error.h"
 #include "cli/verb_nest.h"
+#include "metrics/metric.h"
 #include "models/model.h"
 
 namespace lathe::cli {
@@ -74,7 +75,14 @@ std::vector<Row> judge_rows() {
   return rows;
 }
 
+std::vector<Row> metric_rows() {
+  std::vector<Row> rows;
+  for (const Metric& metric : metrics::all()) rows.push_back({metric.name, "", metric.summary});
+  return rows;
+}
+
 const std::map<std::string, std::vector<Row> (*)()> lists = {{"judges", judge_rows},
+                                                             {"metrics", metric_rows},
                                                              {"models", model_rows},
                                                              {"ops", op_rows},
                                                              {"transforms", transform_rows}};
@@ -117,6 +125,6 @@ std::function<int()> prepare(CLI::App& app) {
 
 }  // namespace
 
-Verb list() { return {"list", "list transforms, operators, models or judges", prepare}; }
+Verb list() { return {"list", "list transforms, operators, models, judges or metrics", prepare}; }
 
 }  // namespace lathe::cli

@@ -56,8 +56,7 @@ EvaluationOptions Scorer::evaluation(uint64_t seed) const {
   result.threads = options_.threads;
   result.compile = compile_;
   result.seed = seed;
-  // Far from those of the next seeds.
-  result.more = [this, seed](size_t i) { return batch(seed + 1000 * i); };
+  result.more = [this, seed](size_t i) { return batch(seed + i); };
   return result;
 }
 

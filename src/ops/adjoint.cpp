@@ -44,7 +44,9 @@ Nest nest_of_call(isl::ctx ctx, const Call& call) {
     if (needed == call.has(i)) continue;
     call.refuse("operand {} is {}", i, needed ? "missing" : "not needed; leave it out");
   }
-  return made->nest;
+  Nest nest = made->nest;
+  nest.name = "adjoint";
+  return nest;
 }
 
 }  // namespace

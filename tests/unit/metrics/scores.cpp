@@ -1,0 +1,111 @@
+// Scores for several seeds: minibatches, paired weights, and what cannot be scored.
+#include "metrics/metric_scores.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "legality/legality_first_order.h"
+#include "models/model.h"
+
+namespace lathe {
+namespace {
+
+/// Images of noise; labels as they are given, again and again.
+Dataset noise(long count, std::vector<long> labels, float scale = 1) {
+  Dataset data;
+  data.name = "noise";
+  data.count = count;
+  data.classes = 10;
+  data.shape = {3, 8, 8};
+  data.read_images = [scale](long first, std::span<float> values) {
+    Random random(static_cast<uint64_t>(first), "images");
+    for (float& value : values) value = scale * static_cast<float>(random.normal());
+  };
+  data.read_labels = [labels](long first, std::span<long> to) {
+    for (size_t i = 0; i < to.size(); ++i) {
+      to[i] = labels[(static_cast<size_t>(first) + i) % labels.size()];
+    }
+  };
+  return data;
+}
+
+const std::vector<long> mixed = {0, 3, 7, 2, 9};
+
+Graph small_network(long batch) {
+  return load_model("resnet20-cifar", {.batch = batch, .size = 8});
+}
+
+std::string refusal(const std::function<void()>& run) {
+  try {
+    run();
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Scorer, DoesNotDependOnThreads) {
+  std::vector<double> totals;
+  for (int threads : {1, 2, 3}) {
+    Scorer scorer(noise(64, mixed), {.seeds = 2, .samples = 4, .threads = threads});
+    std::vector<Scores> scores = scorer.run(small_network(4), {find_metric("fisher")});
+    for (double total : scores[0].totals()) totals.push_back(total);
+  }
+  for (size_t i = 2; i < totals.size(); ++i) EXPECT_EQ(totals[i], totals[i % 2]);
+  EXPECT_NE(totals[0], totals[1]);  // of two seeds
+}
+
+TEST(Scorer, IsIndependentOfTheBatchInSize) {
+  auto total = [](long samples) {
+    Scorer scorer(noise(64, mixed), {.samples = samples});
+    return scorer.run(small_network(samples), {find_metric("fisher")})[0].totals()[0];
+  };
+  // The sum over samples would be four times as large.
+  EXPECT_LT(std::abs(std::log(total(32) / total(8))), std::log(2));
+}
+
+TEST(Scorer, RefusesAMinibatchThatDoesNotFit) {
+  EXPECT_EQ(refusal([] { Scorer(noise(8, mixed), {.samples = 16}); }),
+            "a minibatch of 16 samples is larger than 'noise', which has 8");
+}
+
+TEST(Scorer, RefusesOneClassAlone) {
+  Scorer scorer(noise(64, {4}), {.samples = 8});
+  std::string message = refusal([&] { scorer.run(small_network(8), {find_metric("fisher")}); });
+  EXPECT_NE(message.find("are all of class 4"), std::string::npos) << message;
+}
+
+TEST(Scorer, RefusesWhatIsNoNumber) {
+  Scorer scorer(noise(64, mixed, std::numeric_limits<float>::quiet_NaN()), {.samples = 8});
+  std::string message = refusal([&] { scorer.run(small_network(8), {find_metric("fisher")}); });
+  EXPECT_NE(message.find("cannot be scored: fisher is nan"), std::string::npos) << message;
+}
+
+TEST(Scorer, BeginsTrainedWeightsAnew) {
+  Graph trained = initialised(small_network(4), 77);
+  Scorer scorer(noise(64, mixed), {.samples = 4});
+  auto total = [&](const Graph& graph) {
+    return scorer.run(graph, {find_metric("fisher")})[0].totals()[0];
+  };
+  EXPECT_EQ(total(untrained(trained)), total(untrained(initialised(small_network(4), 78))));
+}
+
+TEST(FirstOrder, OfALayerAsItWasIsItsScore) {
+  Scorer scorer(noise(64, mixed), {.samples = 8});
+  FirstOrder first(small_network(8), scorer, 0);
+  ASSERT_EQ(first.original().size(), 22u);
+  for (const LayerScore& layer : first.original()) {
+    SCOPED_TRACE(layer.layer);
+    EXPECT_NEAR(first.score(layer.layer, {}), layer.score, 1e-3 * layer.score);
+  }
+  double grouped = first.score("layer2.1.conv1", parse_recipe("group(4)"));
+  EXPECT_GT(grouped, 0);
+  EXPECT_THROW(first.score("no such layer", {}), UserError);
+}
+
+}  // namespace
+}  // namespace lathe
