@@ -33,7 +33,7 @@ TEST(FindPass, SaysWhichPassesThereAre) {
         std::string(error.what()),
         "no pass 'fuse'; passes here: alter_op_layout concat_in_place dead_code_elimination "
         "eliminate_common_subexpr "
-        "fold_constant fuse_ops fuse_windows simplify_inference slice_strided_input store_padding");
+        "fold_constant fuse_ops fuse_windows recompute simplify_inference slice_strided_input store_padding");
   }
 }
 

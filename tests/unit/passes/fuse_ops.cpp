@@ -72,15 +72,26 @@ TEST(FuseOps, AnOperandMayBeReadTwice) {
             "f32[1x2x4x4] as c\n");
 }
 
-TEST(FuseOps, PrefersAProducerThatIsMoreThanElementwise) {
+TEST(FuseOps, JoinsAnElementwiseChainWithWhatIsMore) {
   EXPECT_EQ(fused("input x: f32[2x3]\n"
                   "weight w: f32[3x3] = normal(1.0)\n"
                   "m = matmul(x, w): f32[2x3]\n"
                   "s = sigmoid(x): f32[2x3]\n"
                   "y = mul(m, s): f32[2x3]\n"
                   "output y\n"),
-            "s = sigmoid(x): f32[2x3]\n"
-            "y = fused(x, w, s, calls=[\"matmul(%0, %1)\", \"mul(#0, %2)\"]): f32[2x3] as m\n");
+            "y = fused(x, w, calls=[\"matmul(%0, %1)\", \"sigmoid(%0)\", \"mul(#0, #1)\"]): "
+            "f32[2x3] as m\n");
+}
+
+TEST(FuseOps, OfTwoThatAreMoreOneStaysApart) {
+  EXPECT_EQ(fused("input x: f32[2x3]\n"
+                  "weight w: f32[3x3] = normal(1.0)\n"
+                  "m = matmul(x, w): f32[2x3]\n"
+                  "n = matmul(x, w): f32[2x3]\n"
+                  "y = mul(m, n): f32[2x3]\n"
+                  "output y\n"),
+            "m = matmul(x, w): f32[2x3]\n"
+            "y = fused(x, w, m, calls=[\"matmul(%0, %1)\", \"mul(%2, #0)\"]): f32[2x3] as n\n");
 }
 
 /// Expects that nothing is fused.

@@ -65,8 +65,9 @@ TEST(Optimised, NasBench201) {
 
 TEST(Optimised, NetworksWithoutData) {
   Graph graph = optimised(load_model("resnet18-cifar"));
-  EXPECT_TRUE(has_node(graph, "conv"));
+  EXPECT_TRUE(has_node(graph, "fused"));
   EXPECT_FALSE(has_node(graph, "relu"));
+  EXPECT_FALSE(has_node(graph, "batch_norm"));
   EXPECT_EQ(weight_count(graph), weight_count(load_model("resnet18-cifar")));
 }
 
