@@ -152,6 +152,8 @@ std::vector<ValueId> Program::gradients(ValueId of, const std::vector<ValueId>& 
 }
 
 size_t Program::want(ValueId value) {
+  auto known = std::find(wanted_.begin(), wanted_.end(), value);
+  if (known != wanted_.end()) return static_cast<size_t>(known - wanted_.begin());
   wanted_.push_back(value);
   return wanted_.size() - 1;
 }

@@ -1,0 +1,33 @@
+// grad_norm.cpp: how far a first step of training would go.
+//
+//   the sum over convolutions and fully connected layers of the length of dL/dW
+//
+// L is the mean of the samples' losses (Abdelfattah et al., 2021).
+#include <cmath>
+
+#include "metrics/metric_weights.h"
+
+namespace lathe::metrics {
+namespace {
+
+double length(std::span<const double> numbers) {
+  double sum = 0;
+  for (double x : numbers) sum += x * x;
+  return std::sqrt(sum);
+}
+
+Finish prepare(Evaluation& evaluation) {
+  Program& program = evaluation.program();
+  auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
+  return [&program, samples, wanted = want_gradients(program)] {
+    return score_of(program, wanted, [&](std::span<const double>, std::span<const double> g) {
+      return length(g) / samples;
+    });
+  };
+}
+
+}  // namespace
+
+Metric grad_norm() { return {"grad_norm", "lengths of the layers' gradients", prepare}; }
+
+}  // namespace lathe::metrics

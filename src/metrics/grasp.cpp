@@ -1,0 +1,49 @@
+// grasp.cpp: GraSP (Wang et al., 2020): how much less the gradient would flow without each weight.
+//
+//   the sum over all weights w of convolutions and fully connected layers of -w * (H g)
+//
+// g is the gradient of L, the mean of the samples' losses, by these weights, and H the matrix of
+// its second derivatives. Their product is the gradient of g * g, where the second g is held
+// constant: H itself, which is as large as the square of the weights, is never computed.
+#include "autodiff/gradient.h"
+#include "metrics/metric_weights.h"
+
+namespace lathe::metrics {
+namespace {
+
+std::vector<WeightResult> want_products(Program& program) {
+  std::vector<Counted> of;
+  std::vector<ValueId> by;
+  std::vector<Program::Weight> weights = channel_weights(program);
+  for (const Program::Weight& weight : weights) {
+    by.push_back(weight.value);
+    if (weight.gradient != no_value) of.push_back({weight.gradient, weight.gradient});
+  }
+  Gradients second = with_gradients(program.graph().unfinished(), of, by);
+  program.graph() = GraphBuilder(std::move(second.graph));
+  std::vector<WeightResult> result;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (second.by[i] == no_value) continue;
+    const Value& value = program.graph().value(weights[i].value);
+    result.push_back({weights[i].layer, value.data.value(), program.want(second.by[i])});
+  }
+  return result;
+}
+
+Finish prepare(Evaluation& evaluation) {
+  Program& program = evaluation.program();
+  auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
+  return [&program, samples, wanted = want_products(program)] {
+    return score_of(program, wanted, [&](std::span<const double> w, std::span<const double> hg) {
+      double sum = 0;
+      for (size_t i = 0; i < w.size(); ++i) sum -= w[i] * hg[i];
+      return sum / (samples * samples);  // both H and g are of the sum of all losses
+    });
+  };
+}
+
+}  // namespace
+
+Metric grasp() { return {"grasp", "GraSP: what the gradient owes to each weight", prepare}; }
+
+}  // namespace lathe::metrics

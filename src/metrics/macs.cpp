@@ -1,0 +1,26 @@
+// macs.cpp: how many products a network adds up for one image. Any other score is to be seen beside
+// it.
+#include "metrics/metric_program.h"
+#include "program/layers.h"
+
+namespace lathe::metrics {
+namespace {
+
+Finish prepare(Evaluation& evaluation) {
+  auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
+  return [&network = evaluation.network(), samples] {
+    Score score;
+    for (const Layer& layer : layers_of(network)) {
+      if (layer.cost.macs == 0) continue;
+      score.layers.push_back({layer.name, static_cast<double>(layer.cost.macs) / samples});
+      score.total += score.layers.back().score;
+    }
+    return score;
+  };
+}
+
+}  // namespace
+
+Metric macs() { return {"macs", "multiplications with addition for one image", prepare}; }
+
+}  // namespace lathe::metrics

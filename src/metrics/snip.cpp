@@ -1,0 +1,25 @@
+// snip.cpp: SNIP (Lee et al., 2019): how much the loss would change without each weight.
+//
+//   the sum over all weights w of convolutions and fully connected layers of |w * dL/dw|
+//
+// L is the mean of the samples' losses.
+#include "metrics/metric_weights.h"
+
+namespace lathe::metrics {
+namespace {
+
+Finish prepare(Evaluation& evaluation) {
+  Program& program = evaluation.program();
+  auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
+  return [&program, samples, wanted = want_gradients(program)] {
+    return score_of(program, wanted, [&](std::span<const double> w, std::span<const double> g) {
+      return salience(w, g) / samples;
+    });
+  };
+}
+
+}  // namespace
+
+Metric snip() { return {"snip", "SNIP: what the loss owes to each weight", prepare}; }
+
+}  // namespace lathe::metrics

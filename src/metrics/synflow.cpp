@@ -1,0 +1,48 @@
+// synflow.cpp: SynFlow (Tanaka et al., 2020): how much flows through each weight, whatever the
+// data.
+//
+//   the sum over all weights w of convolutions and fully connected layers of |w * dR/dw|
+//
+// R is the sum of the outputs for an image of ones, of the network with the absolute values of its
+// weights and without batch normalisations. It grows with every layer, so it is computed in f64 and
+// its logarithm is the score.
+#include "metrics/metric_weights.h"
+
+namespace lathe::metrics {
+namespace {
+
+Array ones(const Shape& shape) {
+  return Array::of_reals(Element::f32, shape,
+                         std::vector<double>(static_cast<size_t>(count_of(shape)), 1));
+}
+
+Finish prepare(Evaluation& evaluation) {
+  // All samples would be the same.
+  Graph network = with_samples(evaluation.network(), 1);
+  auto program = std::make_shared<Program>(network,
+                                           ProgramKind{.norm = ProgramKind::Norm::none,
+                                                       .weights = ProgramKind::Weights::absolute,
+                                                       .loss = ProgramKind::Loss::outputs,
+                                                       .element = Element::f64},
+                                           evaluation.options().hook);
+  const Shape& shape = network.values[network.inputs[0]].type.shape;
+  program->feed({ones(shape), {}});
+  auto samples = static_cast<double>(shape[0]);
+  return [&evaluation, program, samples, wanted = want_gradients(*program)] {
+    program->run(evaluation.options().compile, evaluation.options().threads);
+    Score score =
+        score_of(*program, wanted, [&](std::span<const double> w, std::span<const double> g) {
+          return salience(w, g) / samples;
+        });
+    score.total = logarithm(score.total);
+    return score;
+  };
+}
+
+}  // namespace
+
+Metric synflow() {
+  return {"synflow", "SynFlow: what flows through each weight, as a logarithm", prepare};
+}
+
+}  // namespace lathe::metrics
