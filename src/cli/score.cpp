@@ -24,16 +24,26 @@ int run(const Options& options) {
   EvaluationOptions how;
   how.threads = options.threads;
   how.compile.made = std::make_shared<MadeUnits>();
-  Score score;
+  how.more = [&](size_t i) {
+    long first = static_cast<long>(i) * options.samples;
+    return Batch{data.images(first, options.samples), data.labels(first, options.samples)};
+  };
+  std::vector<Metric> metrics = parse_metrics(options.metric);
+  std::vector<Score> scores;
   for (int i = 0; i < 3; ++i) {
     auto a = std::chrono::steady_clock::now();
     Evaluation evaluation(graph, batch, how);
-    score = evaluation.run(parse_metrics(options.metric))[0];
+    scores = evaluation.run(metrics);
     auto b = std::chrono::steady_clock::now();
     fmt::print("{} s\n", std::chrono::duration<double>(b - a).count());
   }
-  for (const LayerScore& layer : score.layers) fmt::print("{:30} {:.6g}\n", layer.layer, layer.score);
-  fmt::print("total {:.6g}\n", score.total);
+  for (size_t m = 0; m < metrics.size(); ++m) {
+    if (metrics.size() == 1) {
+      for (const LayerScore& layer : scores[m].layers)
+        fmt::print("{:30} {:.6g}\n", layer.layer, layer.score);
+    }
+    fmt::print("{} {:.9g}\n", metrics[m].name, scores[m].total);
+  }
   return 0;
 }
 
