@@ -21,9 +21,10 @@ from torch.nn import functional
 SAMPLES = 8
 SEED = "2"  # an even one: of two minibatches it gets the first
 
-# Lathe computes in single precision, some convolutions by Winograd's algorithm, which rounds more.
-# Quotients of gradients (zico) and small eigenvalues (jacob_cov) make more of that.
-TOLERANCE = {"params": 0, "macs": 0, "synflow": 1e-7, "zico": 1e-2, "jacob_cov": 1e-2, "zen": 0.1}
+# Lathe computes in single precision; so computed, its sums over all positions of a channel, in the
+# gradients of normalisations, round alike for all of them. Second derivatives make more of that, and
+# quotients of gradients even in PyTorch's own single precision (zico: 1.5%).
+TOLERANCE = {"params": 0, "macs": 0, "synflow": 1e-7, "grasp": 2e-2, "zico": 3e-2, "zen": 0.1}
 USUAL_TOLERANCE = 2e-3
 
 

@@ -5,6 +5,7 @@
 //
 // of the correlations of the samples' gradients: of the sum of all outputs by the image. It is
 // largest, minus the number of samples, where no two samples are alike.
+#include <algorithm>
 #include <cmath>
 
 #include "base/matrix.h"
@@ -37,24 +38,30 @@ Matrix standardised(const Array& gradients) {
 
 Matrix correlations(const Matrix& rows) {
   Matrix result(rows.rows(), rows.rows());
-  std::vector<bool> same(rows.rows());
   for (size_t i = 0; i < rows.rows(); ++i) {
     for (size_t j = 0; j <= i; ++j) {
       double sum = 0;
       for (size_t k = 0; k < rows.columns(); ++k) sum += rows(i, k) * rows(j, k);
-      if (i == j) same[i] = sum == 0;
-      // Samples without a gradient cannot be told apart.
-      if (same[i] && same[j]) sum = 1;
       result(i, j) = result(j, i) = sum;
     }
+  }
+  // Samples without a gradient cannot be told apart.
+  std::vector<size_t> same;
+  for (size_t i = 0; i < rows.rows(); ++i) {
+    if (result(i, i) == 0) same.push_back(i);
+  }
+  for (size_t i : same) {
+    for (size_t j : same) result(i, j) = 1;
   }
   return result;
 }
 
 double score_of(const Array& gradients) {
+  Matrix matrix = correlations(standardised(gradients));
+  for (size_t i = 0; i < matrix.rows(); ++i) matrix(i, i) += least;  // so each eigenvalue is v + k
   double score = 0;
-  for (double v : symmetric_eigenvalues(correlations(standardised(gradients)))) {
-    double positive = std::max(v, 0.0) + least;
+  for (double v : symmetric_eigenvalues(matrix)) {
+    double positive = std::max(v, least);  // what rounding left of it
     score -= std::log(positive) + 1 / positive;
   }
   return score;
