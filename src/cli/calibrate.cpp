@@ -413,7 +413,7 @@ int calibrate_recipes(const Options& options) {
              describe(options.score));
   fmt::print("{} keep their accuracy within {} points of {}, {} do not\n\n", fitted.quality.kept,
              options.tolerance, *original, fitted.quality.lost);
-  fmt::print("{:<12}{:<22}{:<25}{:<13}{}\n", "rule", "area under the curve", "rank correlation",
+  fmt::print("{:<12}{:<22}{:<25}{:<15}{}\n", "rule", "area under the curve", "rank correlation",
              "kept, refused", "lost, accepted");
   print_quality("two-sided", fitted.quality);
   print_quality("paper", published);

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "cli/verb_nest.h"
 #include "cli/verb_scores.h"
 #include "legality/legality_first_order.h"
 #include "legality/legality_gate.h"
@@ -27,26 +28,34 @@ NetworkRecipe recipe_for(const Options& options) {
   return {{options.layer, parse_recipe(options.recipe)}};
 }
 
+/// Prints a line of the verdict, in 80 columns.
+void print_line(const std::string& head, const std::string& text) {
+  constexpr size_t indent = 12;
+  fmt::print("{:<{}}{}\n", head, indent, wrapped(text, indent, indent));
+}
+
 void print_rule(const GateRule& rule) {
   if (rule.is_paper) {
-    fmt::print("rule        paper: accepted if fisher is not below the original's\n");
+    print_line("rule", "paper: accepted if fisher is not below the original's");
     return;
   }
-  fmt::print("rule        {}: fisher within {:.2g} to {:.2g} times the original's,\n", rule.name,
-             std::exp(-rule.network_band), std::exp(rule.network_band));
-  fmt::print("            of each layer within {:.2g} to {:.2g}; and no more than {:.2g} points\n",
-             std::exp(-rule.layer_band), std::exp(rule.layer_band), rule.tolerance);
-  fmt::print("            are lost, as predicted by {:.3g}", rule.intercept);
+  std::string text = fmt::format(
+      "{}: fisher within {:.2g} to {:.2g} times the original's, of each layer within {:.2g} to "
+      "{:.2g}; and no more than {:.2g} points are lost, as predicted by {:.3g}",
+      rule.name, std::exp(-rule.network_band), std::exp(rule.network_band),
+      std::exp(-rule.layer_band), std::exp(rule.layer_band), rule.tolerance, rule.intercept);
   for (size_t i = 0; i < rule.features.size(); ++i) {
-    fmt::print(" {} {:.3g} {}({})", rule.weights[i] < 0 ? '-' : '+', std::abs(rule.weights[i]),
-               name_of(rule.features[i].form), rule.features[i].metric);
+    text +=
+        fmt::format(" {} {:.3g} {}({})", rule.weights[i] < 0 ? '-' : '+', std::abs(rule.weights[i]),
+                    name_of(rule.features[i].form), rule.features[i].metric);
   }
-  fmt::print("\nfitted to   {}\n", rule.source);
+  print_line("rule", text);
+  print_line("fitted to", rule.source);
 }
 
 void print_verdict(const Options& options, const GateRule& rule, const GateVerdict& verdict) {
   fmt::print("{}: {:.0f} % sure\n", verdict.accepted ? "accepted" : "refused", 100 * verdict.sure);
-  fmt::print("why         {}\n", verdict.reason);
+  print_line("why", verdict.reason);
   fmt::print("fisher      {:.3g} times the original's", verdict.ratio);
   if (options.score.seeds > 1) {
     fmt::print(" ({:.3g} to {:.3g}, 95 %)", verdict.interval.low, verdict.interval.high);

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "nest/adjoint.h"
+#include "nest/partial_sums.h"
 
 namespace lathe::ops {
 namespace {
@@ -49,7 +50,8 @@ std::optional<CallAdjoint> make_adjoint(isl::ctx ctx, const Call& of, size_t by)
   auto made = adjoint_of(nest, *tensor);
   if (!made) return std::nullopt;
   size_t outputs = infer(of).size();
-  CallAdjoint result{made->nest, std::vector<bool>(of.inputs() + 2 * outputs, false)};
+  CallAdjoint result{with_partial_sums(made->nest),
+                     std::vector<bool>(of.inputs() + 2 * outputs, false)};
   for (size_t t : made->values) result.reads[places[t]] = true;
   for (size_t t : made->gradients) result.reads[places[t] + outputs] = true;
   return result;

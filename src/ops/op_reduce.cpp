@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "nest/partial_sums.h"
 #include "ops/op_dims.h"
 
 namespace lathe::ops {
@@ -166,11 +167,11 @@ Nest nest_of(isl::ctx ctx, const Call& call, const Fold& fold) {
   } else {
     s.add(S, to, x);
   }
-  if (!fold.leave) return b.build();
+  if (!fold.leave) return with_partial_sums(b.build());
   auto& last = b.statement("finish", loops_over(r.kept()));
   Expr folded = last.read(S, kept_at(last, r));
   last.assign(O, output_at(last, r), fold.leave(folded, element, r.count()));
-  return b.build();
+  return with_partial_sums(b.build());
 }
 
 }  // namespace

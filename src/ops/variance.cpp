@@ -2,6 +2,7 @@
 // mean of a batch, what a batch normalisation divides by while a network is trained.
 //
 //   S[c] += (I[n, c, h, w] - M[c]) * (I[n, c, h, w] - M[c]);  O[c] = S[c] / (N*H*W)
+#include "nest/partial_sums.h"
 #include "ops/op_dims.h"
 #include "ops/op_reduce.h"
 #include "ops/op_shape.h"
@@ -31,7 +32,7 @@ Nest nest_of_call(isl::ctx ctx, const Call& call) {
   auto& s = b.statement("divide", loops_over(r.output()));
   std::vector<Index> to = at(s, loops_over(r.output()));
   s.assign(O, to, s.read(S, to) / number(static_cast<double>(r.count())));
-  return b.build();
+  return with_partial_sums(b.build());
 }
 
 }  // namespace
