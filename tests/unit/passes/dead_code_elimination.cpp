@@ -29,11 +29,11 @@ TEST(FindPass, SaysWhichPassesThereAre) {
     find_pass("fuse");
     FAIL() << "found a pass that does not exist";
   } catch (const UserError& error) {
-    EXPECT_EQ(
-        std::string(error.what()),
-        "no pass 'fuse'; passes here: alter_op_layout concat_in_place dead_code_elimination "
-        "eliminate_common_subexpr "
-        "fold_constant fuse_ops fuse_windows recompute simplify_inference slice_strided_input store_padding");
+    EXPECT_EQ(std::string(error.what()),
+              "no pass 'fuse'; passes here: alter_op_layout concat_in_place dead_code_elimination "
+              "eliminate_common_subexpr "
+              "fold_constant fuse_ops fuse_windows recompute simplify_inference "
+              "slice_strided_input store_padding");
   }
 }
 
