@@ -50,7 +50,28 @@ class Progress {
   size_t all_, done_ = 0;
 };
 
-/// Scores that were found, one line for each network, in a file that later runs go on with.
+nlohmann::json to_json(const Scores& scores) {
+  nlohmann::json seeds = nlohmann::json::array();
+  for (const Score& score : scores.of_seeds) {
+    nlohmann::json layers = nlohmann::json::array();
+    for (const LayerScore& layer : score.layers) layers.push_back({layer.layer, layer.score});
+    seeds.push_back({{"total", score.total}, {"layers", layers}});
+  }
+  return {{"metric", scores.metric}, {"seeds", seeds}};
+}
+
+Scores scores_from_json(const nlohmann::json& json) {
+  Scores result{json.at("metric"), {}};
+  for (const auto& seed : json.at("seeds")) {
+    Score score{seed.at("total"), {}};
+    for (const auto& layer : seed.at("layers")) score.layers.push_back({layer[0], layer[1]});
+    result.of_seeds.push_back(std::move(score));
+  }
+  return result;
+}
+
+/// Scores that were found, one line for each network and metric, in a file that later runs go on
+/// with, whichever metrics they ask for.
 class Journal {
  public:
   Journal(std::string path, std::string key) : path_(std::move(path)), key_(std::move(key)) {
@@ -60,55 +81,29 @@ class Journal {
       // A line that was cut off when a run was killed is left out.
       nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
       if (json.is_discarded() || json.value("key", "") != key_) continue;
-      known_[json.at("network")] = json.at("scores");
+      Scores scores = scores_from_json(json.at("scores"));
+      known_[{json.at("network"), scores.metric}] = scores;
     }
   }
 
-  const nlohmann::json* find(const std::string& network) const {
-    auto found = known_.find(network);
+  const Scores* find(const std::string& network, const std::string& metric) const {
+    auto found = known_.find({network, metric});
     return found == known_.end() ? nullptr : &found->second;
   }
 
-  void add(const std::string& network, const nlohmann::json& scores) {
-    known_[network] = scores;
+  void add(const std::string& network, const Scores& scores) {
+    known_[{network, scores.metric}] = scores;
     if (path_.empty()) return;
     std::ofstream file(path_, std::ios::app);
-    nlohmann::json line{{"key", key_}, {"network", network}, {"scores", scores}};
+    nlohmann::json line{{"key", key_}, {"network", network}, {"scores", to_json(scores)}};
     file << line.dump() << std::endl;
     if (!file) fail("cannot write to '{}'", path_);
   }
 
  private:
   std::string path_, key_;
-  std::map<std::string, nlohmann::json> known_;
+  std::map<std::pair<std::string, std::string>, Scores> known_;
 };
-
-nlohmann::json to_json(const std::vector<Scores>& all) {
-  nlohmann::json result = nlohmann::json::array();
-  for (const Scores& scores : all) {
-    nlohmann::json seeds = nlohmann::json::array();
-    for (const Score& score : scores.of_seeds) {
-      nlohmann::json layers = nlohmann::json::array();
-      for (const LayerScore& layer : score.layers) layers.push_back({layer.layer, layer.score});
-      seeds.push_back({{"total", score.total}, {"layers", layers}});
-    }
-    result.push_back({{"metric", scores.metric}, {"seeds", seeds}});
-  }
-  return result;
-}
-
-std::vector<Scores> scores_from_json(const nlohmann::json& json) {
-  std::vector<Scores> result;
-  for (const auto& scores : json) {
-    result.push_back({scores.at("metric"), {}});
-    for (const auto& seed : scores.at("seeds")) {
-      Score score{seed.at("total"), {}};
-      for (const auto& layer : seed.at("layers")) score.layers.push_back({layer[0], layer[1]});
-      result.back().of_seeds.push_back(std::move(score));
-    }
-  }
-  return result;
-}
 
 /// A network to score.
 struct Job {
@@ -121,12 +116,10 @@ struct Job {
 std::map<std::string, std::vector<Scores>> score_all(const Options& options,
                                                      const std::vector<Job>& jobs,
                                                      const std::vector<Metric>& metrics) {
-  std::vector<std::string> names;
-  for (const Metric& metric : metrics) names.push_back(metric.name);
   std::string key =
       fmt::format("{} {} {} {} {} {} {}", options.score.network.network, options.score.data,
                   options.score.normalize, options.score.samples, options.score.seeds,
-                  options.score.network.seed, fmt::join(names, ","));
+                  options.score.network.seed, options.score.hook);
   Journal journal(options.journal, key);
   ScoreArguments one = options.score;
   one.threads = 1;
@@ -138,25 +131,28 @@ std::map<std::string, std::vector<Scores>> score_all(const Options& options,
   auto work = [&] {
     for (size_t i = next++; i < jobs.size(); i = next++) {
       const Job& job = jobs[i];
-      const nlohmann::json* known = nullptr;
+      std::vector<Metric> missing;
       {
         std::lock_guard lock(mutex);
-        known = journal.find(job.name);
-        if (known != nullptr) result[job.name] = scores_from_json(*known);
+        for (const Metric& metric : metrics) {
+          if (journal.find(job.name, metric.name) == nullptr) missing.push_back(metric);
+        }
       }
       std::vector<Scores> scores;
       std::string failure;
       try {
-        if (known == nullptr) scores = scorer.run(job.load(), metrics);
+        if (!missing.empty()) scores = scorer.run(job.load(), missing);
       } catch (const UserError& error) {
         failure = error.what();
       }
       std::lock_guard lock(mutex);
+      for (const Scores& each : scores) journal.add(job.name, each);
       if (!failure.empty()) {
         fmt::print(stderr, "{} is left out: {}\n", job.name, failure);
-      } else if (known == nullptr) {
-        journal.add(job.name, to_json(scores));
-        result[job.name] = std::move(scores);
+      } else {
+        for (const Metric& metric : metrics) {
+          result[job.name].push_back(*journal.find(job.name, metric.name));
+        }
       }
       progress.add(job.name);
     }
