@@ -185,7 +185,9 @@ CompiledCase draw_case(Random& random, isl::ctx ctx, const std::vector<std::stri
   if (random.chance(20)) nest = with_mark(random, nest, "vectorize", c.story);
   if (!started) nest = with_starts(nest);
   for (const Tensor& tensor : nest.tensors()) {
-    c.layouts.push_back(random_layout(random, tensor.shape));
+    // Constants are part of the code: they lie as they are listed.
+    c.layouts.push_back(tensor.role == Role::constant ? row_major_layout(tensor.shape)
+                                                      : random_layout(random, tensor.shape));
   }
   c.tensors = nest.tensors();
   c.zeroed.resize(c.tensors.size(), false);
