@@ -1,5 +1,8 @@
 // A node of a graph while it is written in Python: its call, and its operands' names there.
-// torch_ops.cpp holds the translations.
+// torch_layers.cpp and torch_ops.cpp hold the translations.
+//
+// Operators that hold weights are modules where the weights are their own; elsewhere, and for all
+// others, functions stand for them.
 #pragma once
 
 #include <functional>
@@ -47,8 +50,9 @@ struct TorchForm {
   std::function<std::optional<TorchLayer>(const TorchSite&)> layer = nullptr;
 };
 
-/// Returns the translations by the operators' names.
+/// Returns the translations by the operators' names; those of layers and windows alone.
 const std::map<std::string, TorchForm>& torch_forms();
+std::map<std::string, TorchForm> torch_layer_forms();
 
 /// Names PyTorch's type of such elements, "torch.float32", if there is one.
 std::optional<std::string> torch_type(Element element);
@@ -56,5 +60,8 @@ std::optional<std::string> torch_type(Element element);
 /// Writes numbers: 1e-05, float("inf"); (1, 2), (3,).
 std::string print_number(double value);
 std::string print_tuple(const Shape& list);
+
+/// Writes "x" with a value around it, as many as F.pad() is told; just "x" where that is nothing.
+std::string padded(const std::string& x, const Shape& around, double value = 0);
 
 }  // namespace lathe

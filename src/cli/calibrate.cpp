@@ -2,17 +2,13 @@
 // for the networks of NAS-Bench-201, or for networks that were made of one by recipes; and the rule
 // of the gate that follows.
 #include <fmt/ranges.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <fstream>
 #include <numeric>
 #include <sstream>
-#include <thread>
 
 #include "base/error.h"
 #include "base/random.h"
-#include "cli/verb_scores.h"
+#include "cli/verb_journal.h"
 #include "data/file.h"
 #include "legality/legality_calibration.h"
 #include "report/plot.h"
@@ -30,141 +26,6 @@ struct Options {
   double tolerance = 0.5;
   bool json = false;
 };
-
-/// Shows how far the work is: a bar on a terminal, a line for each tenth elsewhere.
-class Progress {
- public:
-  explicit Progress(size_t all) : bar_("scoring"), all_(all) { bar_.show(0, all); }
-
-  void add(const std::string& what) {
-    ++done_;
-    bar_.show(done_, all_);
-    bool is_tenth = done_ * 10 / all_ != (done_ - 1) * 10 / all_;
-    if (isatty(STDERR_FILENO) == 0 && is_tenth) {
-      fmt::print(stderr, "scored {} of {}: {}\n", done_, all_, what);
-    }
-  }
-
- private:
-  ProgressBar bar_;
-  size_t all_, done_ = 0;
-};
-
-nlohmann::json to_json(const Scores& scores) {
-  nlohmann::json seeds = nlohmann::json::array();
-  for (const Score& score : scores.of_seeds) {
-    nlohmann::json layers = nlohmann::json::array();
-    for (const LayerScore& layer : score.layers) layers.push_back({layer.layer, layer.score});
-    seeds.push_back({{"total", score.total}, {"layers", layers}});
-  }
-  return {{"metric", scores.metric}, {"seeds", seeds}};
-}
-
-Scores scores_from_json(const nlohmann::json& json) {
-  Scores result{json.at("metric"), {}};
-  for (const auto& seed : json.at("seeds")) {
-    Score score{seed.at("total"), {}};
-    for (const auto& layer : seed.at("layers")) score.layers.push_back({layer[0], layer[1]});
-    result.of_seeds.push_back(std::move(score));
-  }
-  return result;
-}
-
-/// Scores that were found, one line for each network and metric, in a file that later runs go on
-/// with, whichever metrics they ask for.
-class Journal {
- public:
-  Journal(std::string path, std::string key) : path_(std::move(path)), key_(std::move(key)) {
-    if (path_.empty()) return;
-    std::ifstream file(path_);
-    for (std::string line; std::getline(file, line);) {
-      // A line that was cut off when a run was killed is left out.
-      nlohmann::json json = nlohmann::json::parse(line, nullptr, false);
-      if (json.is_discarded() || json.value("key", "") != key_) continue;
-      Scores scores = scores_from_json(json.at("scores"));
-      known_[{json.at("network"), scores.metric}] = scores;
-    }
-  }
-
-  const Scores* find(const std::string& network, const std::string& metric) const {
-    auto found = known_.find({network, metric});
-    return found == known_.end() ? nullptr : &found->second;
-  }
-
-  void add(const std::string& network, const Scores& scores) {
-    known_[{network, scores.metric}] = scores;
-    if (path_.empty()) return;
-    std::ofstream file(path_, std::ios::app);
-    nlohmann::json line{{"key", key_}, {"network", network}, {"scores", to_json(scores)}};
-    file << line.dump() << std::endl;
-    if (!file) fail("cannot write to '{}'", path_);
-  }
-
- private:
-  std::string path_, key_;
-  std::map<std::pair<std::string, std::string>, Scores> known_;
-};
-
-/// A network to score.
-struct Job {
-  std::string name;
-  std::function<Graph()> load;
-};
-
-/// Scores networks, several at a time, each by one worker. One that fails is left out, with its
-/// reason.
-std::map<std::string, std::vector<Scores>> score_all(const Options& options,
-                                                     const std::vector<Job>& jobs,
-                                                     const std::vector<Metric>& metrics) {
-  std::string key =
-      fmt::format("{} {} {} {} {} {} {}", options.score.network.network, options.score.data,
-                  options.score.normalize, options.score.samples, options.score.seeds,
-                  options.score.network.seed, options.score.hook);
-  Journal journal(options.journal, key);
-  ScoreArguments one = options.score;
-  one.threads = 1;
-  Scorer scorer = make_scorer(one);
-  std::map<std::string, std::vector<Scores>> result;
-  Progress progress(jobs.size());
-  std::atomic<size_t> next = 0;
-  std::mutex mutex;
-  auto work = [&] {
-    for (size_t i = next++; i < jobs.size(); i = next++) {
-      const Job& job = jobs[i];
-      std::vector<Metric> missing;
-      {
-        std::lock_guard lock(mutex);
-        for (const Metric& metric : metrics) {
-          if (journal.find(job.name, metric.name) == nullptr) missing.push_back(metric);
-        }
-      }
-      std::vector<Scores> scores;
-      std::string failure;
-      try {
-        if (!missing.empty()) scores = scorer.run(job.load(), missing);
-      } catch (const UserError& error) {
-        failure = error.what();
-      }
-      std::lock_guard lock(mutex);
-      for (const Scores& each : scores) journal.add(job.name, each);
-      if (!failure.empty()) {
-        fmt::print(stderr, "{} is left out: {}\n", job.name, failure);
-      } else {
-        for (const Metric& metric : metrics) {
-          result[job.name].push_back(*journal.find(job.name, metric.name));
-        }
-      }
-      progress.add(job.name);
-    }
-  };
-  int count = options.score.threads != 0 ? options.score.threads
-                                         : static_cast<int>(std::thread::hardware_concurrency());
-  std::vector<std::thread> threads;
-  for (int i = 1; i < count; ++i) threads.emplace_back(work);
-  work();
-  for (std::thread& thread : threads) thread.join();
-  return result;
-}
 
 void write_text(const std::string& path, const std::string& text) {
   write_file(path, {std::as_bytes(std::span(text))});
@@ -230,7 +91,7 @@ int calibrate_cells(const Options& options) {
   std::vector<Architecture> chosen = sample(
       read_architectures(options), static_cast<size_t>(options.sample), options.score.network.seed);
   std::vector<Metric> metrics = parse_metrics(options.metrics.empty() ? "all" : options.metrics);
-  std::vector<Job> jobs;
+  std::vector<ScoreJob> jobs;
   for (const Architecture& architecture : chosen) {
     jobs.push_back({architecture.cell, [&options, cell = architecture.cell] {
                       ScoreArguments arguments = options.score;
@@ -238,7 +99,7 @@ int calibrate_cells(const Options& options) {
                       return load_untrained(arguments);
                     }});
   }
-  auto scored = score_all(options, jobs, metrics);
+  auto scored = score_all(options.score, options.journal, jobs, metrics);
   std::vector<Correlation> correlations;
   Plot plot{.title = "Score before training, accuracy after", .x = {""}, .y = {"accuracy, %"}};
   for (size_t m = 0; m < metrics.size(); ++m) {
@@ -370,11 +231,11 @@ int calibrate_recipes(const Options& options) {
       if (!known) metrics.push_back(metric);
     }
   }
-  std::vector<Job> jobs{{"", [&] { return network; }}};
+  std::vector<ScoreJob> jobs{{"", [&] { return network; }}};
   for (const TrainedNetwork& line : table) {
     jobs.push_back({line.name, [&] { return transformed(network, recipe_of(line, network)); }});
   }
-  auto scored = score_all(options, jobs, metrics);
+  auto scored = score_all(options.score, options.journal, jobs, metrics);
   if (!scored.contains("")) fail("the original could not be scored");
   std::vector<Trained> networks;
   std::optional<double> original;

@@ -1,11 +1,10 @@
 // gate.cpp: "lathe gate NETWORK RECIPE": may a network be changed so? The verdict, how sure it is,
 // and why. With --random, many networks are judged to first order, and some of them exactly.
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/random.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_scores.h"
@@ -56,11 +55,11 @@ void print_rule(const GateRule& rule) {
 void print_verdict(const Options& options, const GateRule& rule, const GateVerdict& verdict) {
   fmt::print("{}: {:.0f} % sure\n", verdict.accepted ? "accepted" : "refused", 100 * verdict.sure);
   print_line("why", verdict.reason);
-  fmt::print("fisher      {:.3g} times the original's", verdict.ratio);
+  std::string ratio = fmt::format("{:.3g} times the original's", verdict.ratio);
   if (options.score.seeds > 1) {
-    fmt::print(" ({:.3g} to {:.3g}, 95 %)", verdict.interval.low, verdict.interval.high);
+    ratio += fmt::format(" ({:.3g} to {:.3g}, 95 %)", verdict.interval.low, verdict.interval.high);
   }
-  fmt::print("; {}\n", describe(options.score));
+  print_line("fisher", ratio + "; " + describe(options.score));
   std::vector<LayerMove> layers = verdict.layers;
   std::sort(layers.begin(), layers.end(), [](const LayerMove& a, const LayerMove& b) {
     return std::abs(a.log_ratio) > std::abs(b.log_ratio);
@@ -152,25 +151,10 @@ std::vector<std::vector<double>> score_layers(FirstOrder& first,
       if (used) jobs.emplace_back(l, r);
     }
   }
-  std::atomic<size_t> next = 0;
-  std::exception_ptr failure;
-  std::mutex mutex;
-  auto work = [&] {
-    try {
-      for (size_t i = next++; i < jobs.size(); i = next++) {
-        auto [l, r] = jobs[i];
-        scores[l][r] = first.score(choices[l].layer, choices[l].recipes[r]);
-      }
-    } catch (...) {
-      std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-    }
-  };
-  std::vector<std::thread> workers;
-  for (int i = 1; i < threads; ++i) workers.emplace_back(work);
-  work();
-  for (std::thread& worker : workers) worker.join();
-  if (failure) std::rethrow_exception(failure);
+  for_each_index(jobs.size(), threads, [&](size_t i) {
+    auto [l, r] = jobs[i];
+    scores[l][r] = first.score(choices[l].layer, choices[l].recipes[r]);
+  });
   return scores;
 }
 

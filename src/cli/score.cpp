@@ -91,7 +91,7 @@ void print_pair(const Options& options, const std::vector<Scores>& before,
     fmt::print("{:<12}{:>12.5g}{:>12.5g}{:>10}   {}\n", c.metric, a, b, ratio, interval);
   }
   for (const Comparison& c : comparisons) {
-    if (c.layers.empty()) continue;
+    if (!options.layers || c.layers.empty()) continue;
     fmt::print("\n{:<40}{:>12}\n", "layer", c.metric + " ratio");
     for (const LayerMove& layer : c.layers) {
       fmt::print("{:<40}{:>12.3g}\n", layer.layer, std::exp(layer.log_ratio));

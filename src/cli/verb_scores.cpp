@@ -46,6 +46,11 @@ Graph load_untrained(const ScoreArguments& arguments) {
   return untrained(load_network(network));
 }
 
+int workers_of(const ScoreArguments& arguments) {
+  if (arguments.threads != 0) return arguments.threads;
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
 Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, size_t)> progress) {
   auto normalize = normalize_named(arguments.normalize);
   if (!normalize) {
@@ -60,9 +65,7 @@ Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, s
   options.seeds = static_cast<size_t>(arguments.seeds);
   options.first_seed = arguments.network.seed;
   options.samples = arguments.samples;
-  options.threads = arguments.threads != 0
-                        ? arguments.threads
-                        : static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  options.threads = workers_of(arguments);
   if (arguments.is_double) options.element = Element::f64;
   options.max_error = arguments.tuned.max_error;
   options.progress = std::move(progress);

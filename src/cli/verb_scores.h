@@ -26,6 +26,9 @@ void add_scorer_arguments(CLI::App& app, ScoreArguments& arguments);
 /// Returns the network as it begins, for as many samples as a minibatch has.
 Graph load_untrained(const ScoreArguments& arguments);
 
+/// Returns how many workers there are to be.
+int workers_of(const ScoreArguments& arguments);
+
 /// Returns what scores networks as the arguments say.
 Scorer make_scorer(const ScoreArguments& arguments,
                    std::function<void(size_t, size_t)> progress = nullptr);

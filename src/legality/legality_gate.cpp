@@ -99,7 +99,7 @@ double deviation_of_mean(const std::vector<double>& numbers) {
   return deviation(numbers) / std::sqrt(static_cast<double>(numbers.size()));
 }
 
-std::string percent(double ratio) { return fmt::format("{:.3g}", ratio); }
+std::string print_ratio(double ratio) { return fmt::format("{:.3g}", ratio); }
 
 /// Reads the ratio of the network's scores, and how sure it is.
 void measure(const Comparison& c, GateVerdict& verdict) {
@@ -119,7 +119,7 @@ void judge_as_published(const Comparison& c, GateVerdict& verdict) {
   double up = above_zero(middle, spread);
   verdict.sure = verdict.accepted ? up : 1 - up;
   verdict.reason = fmt::format("{} is {} times the original's: {} the original", c.metric,
-                               percent(verdict.ratio), verdict.accepted ? "not below" : "below");
+                               print_ratio(verdict.ratio), verdict.accepted ? "not below" : "below");
 }
 
 /// Returns how far the worst layer is outside of its band; at most 0 if none is.
@@ -145,13 +145,13 @@ void judge_from_both_sides(const GateRule& rule, const std::vector<Comparison>& 
   double moved = std::abs(mean(c.log_ratios));
   if (moved > rule.network_band) {
     verdict.reason = fmt::format("{} is {} times the original's, outside of {} to {}", c.metric,
-                                 percent(verdict.ratio), percent(std::exp(-rule.network_band)),
-                                 percent(std::exp(rule.network_band)));
+                                 print_ratio(verdict.ratio), print_ratio(std::exp(-rule.network_band)),
+                                 print_ratio(std::exp(rule.network_band)));
     verdict.sure = above_zero(moved - rule.network_band, spread);
   } else if (beyond > 0) {
     verdict.reason =
         fmt::format("{} of layer '{}' is outside of {} to {} times the original's", c.metric, layer,
-                    percent(std::exp(-rule.layer_band)), percent(std::exp(rule.layer_band)));
+                    print_ratio(std::exp(-rule.layer_band)), print_ratio(std::exp(rule.layer_band)));
     verdict.sure = above_zero(beyond, spread);
   } else {
     double margin = verdict.predicted + rule.tolerance;
@@ -161,7 +161,7 @@ void judge_from_both_sides(const GateRule& rule, const std::vector<Comparison>& 
     verdict.reason = fmt::format(
         "{} is {} times the original's, within its band; together the "
         "metrics predict {:+.2f} points, {} than {:+.2f}",
-        c.metric, percent(verdict.ratio), verdict.predicted,
+        c.metric, print_ratio(verdict.ratio), verdict.predicted,
         verdict.accepted ? "no worse" : "worse", -rule.tolerance);
   }
 }

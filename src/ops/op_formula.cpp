@@ -3,6 +3,7 @@
 // To add one, add a line to the table; shapes, nest, text form and tests follow from it.
 #include "ops/op_formula.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -229,6 +230,11 @@ Nest nest_of_sizes(const Formula& formula, isl::ctx ctx, const Params& p) {
 }  // namespace
 
 const std::vector<Formula>& formulas() { return table; }
+
+bool is_formula(std::string_view op) {
+  return std::any_of(table.begin(), table.end(),
+                     [&](const Formula& formula) { return formula.name == op; });
+}
 
 Op op_of(const Formula& formula) {
   std::vector<Setting> settings;

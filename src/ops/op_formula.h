@@ -18,6 +18,8 @@ struct Formula {
 
 /// Returns the table.
 const std::vector<Formula>& formulas();
+/// Is there an operator of that name among them?
+bool is_formula(std::string_view op);
 
 /// Makes an operator of a formula.
 Op op_of(const Formula& formula);

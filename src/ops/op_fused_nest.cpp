@@ -292,10 +292,6 @@ class Composer {
 }  // namespace
 
 bool is_elementwise(const Call& call) {
-  auto is_formula = [](std::string_view op) {
-    return std::any_of(formulas().begin(), formulas().end(),
-                       [&](const Formula& formula) { return formula.name == op; });
-  };
   if (is_formula(call.name()) || call.name() == "batch_norm") return true;
   if (call.name() != "adjoint") return false;
   Call of = parse_call(call.text("of"));

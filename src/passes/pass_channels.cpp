@@ -18,11 +18,6 @@ bool is_window(std::string_view op) {
   return false;
 }
 
-bool is_formula(std::string_view op) {
-  return std::any_of(formulas().begin(), formulas().end(),
-                     [&](const Formula& formula) { return formula.name == op; });
-}
-
 /// One of the operators that a node computes: of a gradient, the operator that it is a gradient of.
 struct Part {
   std::string op;
