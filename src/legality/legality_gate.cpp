@@ -118,8 +118,9 @@ void judge_as_published(const Comparison& c, GateVerdict& verdict) {
   verdict.accepted = middle >= 0;
   double up = above_zero(middle, spread);
   verdict.sure = verdict.accepted ? up : 1 - up;
-  verdict.reason = fmt::format("{} is {} times the original's: {} the original", c.metric,
-                               print_ratio(verdict.ratio), verdict.accepted ? "not below" : "below");
+  verdict.reason =
+      fmt::format("{} is {} times the original's: {} the original", c.metric,
+                  print_ratio(verdict.ratio), verdict.accepted ? "not below" : "below");
 }
 
 /// Returns how far the worst layer is outside of its band; at most 0 if none is.
@@ -144,14 +145,14 @@ void judge_from_both_sides(const GateRule& rule, const std::vector<Comparison>& 
   auto [beyond, layer] = worst_layer(rule, c);
   double moved = std::abs(mean(c.log_ratios));
   if (moved > rule.network_band) {
-    verdict.reason = fmt::format("{} is {} times the original's, outside of {} to {}", c.metric,
-                                 print_ratio(verdict.ratio), print_ratio(std::exp(-rule.network_band)),
-                                 print_ratio(std::exp(rule.network_band)));
+    verdict.reason = fmt::format(
+        "{} is {} times the original's, outside of {} to {}", c.metric, print_ratio(verdict.ratio),
+        print_ratio(std::exp(-rule.network_band)), print_ratio(std::exp(rule.network_band)));
     verdict.sure = above_zero(moved - rule.network_band, spread);
   } else if (beyond > 0) {
-    verdict.reason =
-        fmt::format("{} of layer '{}' is outside of {} to {} times the original's", c.metric, layer,
-                    print_ratio(std::exp(-rule.layer_band)), print_ratio(std::exp(rule.layer_band)));
+    verdict.reason = fmt::format("{} of layer '{}' is outside of {} to {} times the original's",
+                                 c.metric, layer, print_ratio(std::exp(-rule.layer_band)),
+                                 print_ratio(std::exp(rule.layer_band)));
     verdict.sure = above_zero(beyond, spread);
   } else {
     double margin = verdict.predicted + rule.tolerance;
