@@ -66,26 +66,12 @@ std::vector<size_t> matching(const Graph& graph, const std::string& pattern) {
   return found;
 }
 
-/// Puts the loop over the samples innermost: neural steps act on the outermost ones, and samples
-/// are no part of the network.
-Recipe past_samples(const Nest& nest, const Recipe& recipe) {
-  auto target = find_target(nest);
-  if (!target) return recipe;
-  const std::vector<Loop>& loops = nest.order[*target].loops;
-  if (loops.size() < 2 || loops.front().name != batch_loop) return recipe;
-  Step step{"reorder", {}};
-  for (size_t i = 1; i < loops.size(); ++i) step.args.emplace_back(loops[i].name);
-  step.args.emplace_back(std::string(batch_loop));
-  Recipe result{step};
-  result.insert(result.end(), recipe.begin(), recipe.end());
-  return result;
-}
-
 /// Applies all steps; the order that program steps make must respect the dependences. Nothing if
 /// they change no more than the order.
 std::optional<Nest> changed(const Nest& before, const Recipe& recipe) {
   Nest nest = before;
-  for (const Step& step : past_samples(nest, recipe)) {
+  if (auto inward = samples_inward(before)) nest = apply(nest, *inward).nest;
+  for (const Step& step : recipe) {
     nest = apply(nest, step).nest;
     if (find_transform(step.name).kind != Transform::Kind::program) continue;
     if (auto violation = judge_order(nest).violation) {
@@ -166,6 +152,17 @@ std::string pattern_of(const std::string& name) {
     pattern += c;
   }
   return pattern;
+}
+
+std::optional<Step> samples_inward(const Nest& nest) {
+  auto target = find_target(nest);
+  if (!target) return std::nullopt;
+  const std::vector<Loop>& loops = nest.order[*target].loops;
+  if (loops.size() < 2 || loops.front().name != batch_loop) return std::nullopt;
+  Step step{"reorder", {}};
+  for (size_t i = 1; i < loops.size(); ++i) step.args.emplace_back(loops[i].name);
+  step.args.emplace_back(std::string(batch_loop));
+  return step;
 }
 
 Graph transformed(const Graph& graph, const NetworkRecipe& recipe) {

@@ -9,11 +9,13 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "graph/graph.h"
+#include "nest/nest.h"
 #include "nest/step.h"
 
 namespace lathe {
@@ -42,6 +44,10 @@ void write_network_recipe(const NetworkRecipe& recipe, const std::string& path);
 
 /// Returns the pattern that matches this name alone.
 std::string pattern_of(const std::string& name);
+
+/// Returns the step that puts the loop over samples innermost; nothing if it is not outermost.
+/// Neural steps act on the outermost loops, and samples are no part of the network.
+std::optional<Step> samples_inward(const Nest& nest);
 
 /// Returns the graph with the recipes applied to its convolutions and fully connected layers, in
 /// standard operators. The loop over samples is put innermost first, so that a recipe suits any

@@ -1,0 +1,36 @@
+// What a search hands over: a folder with all that is needed to run, train and rebuild a network.
+//
+//   library/           compiled: libmodel.so, model.a, model.h, example.c (compile/library.h)
+//   model.onnx         in standard operators
+//   model.py, .npz     a PyTorch module to train, and its weights
+//   winner.recipe      what was done to each layer (transforms/transform_network.h)
+//   bundle.json        what it was made of, by which version, and a hash of every file
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "compile/compile.h"
+#include "transforms/transform_network.h"
+
+namespace lathe {
+
+struct Bundle {
+  const Graph& graph;  ///< with its weights
+  const Compiled& compiled;
+  const NetworkRecipe& recipe;
+  nlohmann::json about;  ///< for bundle.json: the network, seeds, verdicts, times, ...
+};
+
+/// Writes the folder, all or nothing; one that an earlier call wrote is replaced.
+void write_bundle(const Bundle& bundle, const std::string& folder);
+
+/// Returns what bundle.json says. Fails where there is none, or a later version wrote it.
+nlohmann::json read_bundle(const std::string& folder);
+
+/// Returns what is wrong with the files of a bundle, by their hashes: nothing if all are as they
+/// were written.
+std::vector<std::string> changed_files(const std::string& folder);
+
+}  // namespace lathe

@@ -1,0 +1,103 @@
+// profile.cpp: "lathe profile NETWORK": what a search could choose from, before anything is
+// searched.
+#include <algorithm>
+#include <cmath>
+
+#include "cli/verb_network.h"
+#include "search/network_space.h"
+
+namespace lathe::cli {
+namespace {
+
+struct Options {
+  NetworkArguments network;
+  SpaceOptions space;
+  bool json = false;
+};
+
+/// The least that something can be, and what it is now.
+struct Range {
+  long least, now;
+};
+
+Range range_of(const NetworkSpace& space, long now, long LayerVariant::*what) {
+  long least = now;
+  for (const LayerKind& kind : space.kinds) {
+    long best = kind.variants.front().*what;
+    for (const LayerVariant& variant : kind.variants) best = std::min(best, variant.*what);
+    least -= static_cast<long>(kind.sites.size()) * (kind.variants.front().*what - best);
+  }
+  return {least, now};
+}
+
+nlohmann::json report(const NetworkSpace& space, const Range& macs, const Range& weights) {
+  nlohmann::json kinds = nlohmann::json::array();
+  for (const LayerKind& kind : space.kinds) {
+    nlohmann::json variants = nlohmann::json::array();
+    for (const LayerVariant& variant : kind.variants) {
+      variants.push_back({{"recipe", print(variant.recipe)},
+                          {"meaning", variant.meaning},
+                          {"macs", variant.macs},
+                          {"weights", variant.weights}});
+    }
+    nlohmann::json layers = nlohmann::json::array();
+    for (size_t s : kind.sites) layers.push_back(space.sites[s].layer);
+    kinds.push_back(
+        {{"description", kind.description}, {"layers", layers}, {"variants", variants}});
+  }
+  return {{"log10_networks", log_size(space)},
+          {"macs", {macs.least, macs.now}},
+          {"weights", {weights.least, weights.now}},
+          {"kinds", kinds}};
+}
+
+int run(const Options& options) {
+  Graph network = load_network(options.network);
+  NetworkSpace space = network_space(network, options.space);
+  Range macs = range_of(space, space.macs, &LayerVariant::macs);
+  Range weights = range_of(space, space.weights, &LayerVariant::weights);
+  if (options.json) {
+    fmt::print("{}\n", report(space, macs, weights).dump(2));
+    return 0;
+  }
+  fmt::print("{}: {} of its layers may change, of {} kinds\n\n", network.name, space.sites.size(),
+             space.kinds.size());
+  fmt::print("{:<34} {:>6} {:>9}  {:>10} {:>12}\n", "kind", "layers", "variants", "least MACs",
+             "least weights");
+  for (const LayerKind& kind : space.kinds) {
+    auto by = [&](long LayerVariant::*what) {
+      return [what](const LayerVariant& a, const LayerVariant& b) { return a.*what < b.*what; };
+    };
+    const auto& all = kind.variants;
+    long m = std::min_element(all.begin(), all.end(), by(&LayerVariant::macs))->macs;
+    long w = std::min_element(all.begin(), all.end(), by(&LayerVariant::weights))->weights;
+    fmt::print("{:<34} {:>6} {:>9}  {:>10} {:>12}\n", kind.description, kind.sites.size(),
+               all.size(), fmt::format("1/{:.0f}", double(all[0].macs) / double(m)),
+               fmt::format("1/{:.0f}", double(all[0].weights) / double(w)));
+  }
+  fmt::print("\nnetworks  10^{:.0f}\n", log_size(space));
+  fmt::print("MACs      {} to {}\n", print_short(macs.least), print_short(macs.now));
+  fmt::print("weights   {} to {}\n", print_short(weights.least), print_short(weights.now));
+  return 0;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  add_network_arguments(app, options->network);
+  app.add_option("--include", options->space.include,
+                 "layers that may change, as in 'layer[34].*'");
+  app.add_option("--exclude", options->space.exclude, "layers that may not");
+  app.add_option("--neural", options->space.variants.neural,
+                 "steps of a recipe that change what is computed, at most")
+      ->check(CLI::Range(1, 4));
+  app.add_option("--draws", options->space.variants.draws,
+                 "recipes of several such steps that are drawn; 0: all, which takes minutes");
+  app.add_flag("--json", options->json, "print JSON, for machines");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb profile() { return {"profile", "say how many networks a search could choose from", prepare}; }
+
+}  // namespace lathe::cli

@@ -1,0 +1,252 @@
+// layer_tables.cpp: measuring and scoring the variants of layers. Interface: layer_tables.h.
+#include "search/layer_tables.h"
+
+#include <cmath>
+#include <mutex>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "base/statistics.h"
+
+namespace lathe {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Is the node a part of a layer: of its name, or of one that begins with it?
+bool is_of(const std::string& node, const std::string& layer) {
+  if (!node.starts_with(layer)) return false;
+  return node.size() == layer.size() || node[layer.size()] == '_' || node[layer.size()] == '.';
+}
+
+/// Adds up the times of nodes by layer; what the original does not have belongs to the layer before
+/// it. The last sum is of all other nodes.
+std::vector<double> by_site(const NetworkSpace& space, const std::vector<NodeTime>& nodes,
+                            const std::vector<NodeTime>& original) {
+  std::vector<double> sums(space.sites.size() + 1, 0);
+  size_t current = space.sites.size();
+  for (const NodeTime& node : nodes) {
+    auto site = std::find_if(space.sites.begin(), space.sites.end(),
+                             [&](const LayerSite& s) { return is_of(node.node, s.layer); });
+    bool is_known = std::any_of(original.begin(), original.end(),
+                                [&](const NodeTime& other) { return other.node == node.node; });
+    if (site != space.sites.end()) {
+      current = static_cast<size_t>(site - space.sites.begin());
+    } else if (is_known) {
+      sums.back() += node.seconds;
+      continue;
+    }
+    sums[current] += node.seconds;
+  }
+  return sums;
+}
+
+/// Measures variants of several kinds in one network, and writes what came of them.
+class LayerMeasuring {
+ public:
+  LayerMeasuring(const NetworkSpace& space, const Graph& network, NetworkBench& bench,
+                 Journal& journal, uint64_t seed)
+      : space_(space), network_(network), bench_(bench), journal_(journal), seed_(seed) {}
+
+  std::optional<Trial> known(size_t kind, size_t variant) const {
+    return journal_.find(space_.kinds[kind].description,
+                         print(space_.kinds[kind].variants[variant].recipe));
+  }
+
+  /// A kind and the number of its variant.
+  using Change = std::pair<size_t, size_t>;
+
+  void measure(const std::vector<Change>& changes) {
+    Assignment assignment(space_.sites.size(), 0);
+    for (auto [kind, variant] : changes) {
+      for (size_t site : space_.kinds[kind].sites) assignment[site] = variant;
+    }
+    NetworkTimes times;
+    try {
+      Graph candidate = transformed(network_, recipe_of(space_, assignment));
+      times = bench_.measure(initialised(candidate, seed_));
+    } catch (const UserError& error) {
+      times.failure = error.what();
+    }
+    if (times.failure.empty()) return add(changes, times);
+    if (changes.size() == 1) return add_failure(changes.front(), times.failure);
+    for (const Change& change : changes) measure({change});
+  }
+
+ private:
+  const NetworkSpace& space_;
+  const Graph& network_;
+  NetworkBench& bench_;
+  Journal& journal_;
+  uint64_t seed_;
+
+  Trial trial_of(const Change& change) const {
+    const LayerKind& kind = space_.kinds[change.first];
+    const LayerVariant& variant = kind.variants[change.second];
+    return {
+        .subject = kind.description,
+        .recipe = print(variant.recipe),
+        .details = {
+            {"meaning", variant.meaning}, {"macs", variant.macs}, {"weights", variant.weights}}};
+  }
+
+  void add(const std::vector<Change>& changes, const NetworkTimes& times) {
+    std::vector<double> own = by_site(space_, times.own_nodes, times.own_nodes);
+    std::vector<double> now = by_site(space_, times.nodes, times.own_nodes);
+    for (const Change& change : changes) {
+      Trial trial = trial_of(change);
+      const auto& sites = space_.kinds[change.first].sites;
+      for (size_t site : sites) {
+        trial.own += own[site] / static_cast<double>(sites.size());
+        trial.time += now[site] / static_cast<double>(sites.size());
+      }
+      trial.details["rest"] = own.back();
+      journal_.add(trial);
+    }
+  }
+
+  void add_failure(const Change& change, const std::string& reason) {
+    Trial trial = trial_of(change);
+    trial.outcome = Trial::Outcome::failed;
+    trial.reason = reason;
+    journal_.add(trial);
+  }
+};
+
+size_t most_variants(const NetworkSpace& space) {
+  size_t most = 0;
+  for (const LayerKind& kind : space.kinds) most = std::max(most, kind.variants.size());
+  return most;
+}
+
+/// Fills the tables from the journal: what a variant takes beside the original of the same run,
+/// times what the original takes usually. Drift of the machine is then in neither.
+void fill_times(LayerTables& tables, const NetworkSpace& space, const LayerMeasuring& measuring) {
+  tables.times.assign(space.sites.size(), {});
+  std::vector<double> rests;
+  for (size_t k = 0; k < space.kinds.size(); ++k) {
+    const LayerKind& kind = space.kinds[k];
+    std::vector<double> ratios, owns;
+    for (size_t v = 0; v < kind.variants.size(); ++v) {
+      Trial trial = *measuring.known(k, v);
+      bool failed = trial.outcome == Trial::Outcome::failed;
+      ratios.push_back(failed || trial.own <= 0 ? infinity : trial.time / trial.own);
+      if (failed) continue;
+      owns.push_back(trial.own);
+      rests.push_back(trial.details["rest"].get<double>());
+    }
+    if (owns.empty()) fail("{}: not even the layer as it is could be measured", kind.description);
+    ratios.front() = 1;
+    for (double& ratio : ratios) ratio *= median(owns);
+    for (size_t site : kind.sites) tables.times[site] = ratios;
+  }
+  tables.rest = median(rests);
+}
+
+}  // namespace
+
+bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
+                    NetworkBench& bench, Journal& journal, const TableOptions& options) {
+  LayerMeasuring measuring(space, network, bench, journal, options.seed);
+  size_t rounds = most_variants(space);
+  for (size_t v = 0; v < rounds; ++v) {
+    if (options.stop && options.stop()) return false;
+    if (options.progress) options.progress({"variants measured", v, rounds});
+    std::vector<LayerMeasuring::Change> changes;
+    for (size_t k = 0; k < space.kinds.size(); ++k) {
+      bool wanted = v < space.kinds[k].variants.size() && !measuring.known(k, v);
+      if (wanted) changes.emplace_back(k, v);
+    }
+    if (!changes.empty()) measuring.measure(changes);
+  }
+  fill_times(tables, space, measuring);
+  return true;
+}
+
+bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& first,
+                  Journal& journal, int workers, const TableOptions& options) {
+  struct Job {
+    size_t site, variant;
+    std::string name;
+  };
+  std::vector<Job> jobs;
+  tables.scores.assign(space.sites.size(), {});
+  for (size_t s = 0; s < space.sites.size(); ++s) {
+    const LayerKind& kind = space.kinds[space.sites[s].kind];
+    tables.scores[s].assign(kind.variants.size(), 0);
+    for (size_t v = 0; v < kind.variants.size(); ++v) {
+      if (!std::isfinite(tables.times[s][v])) continue;
+      std::string name =
+          fmt::format("score of {}: {}", space.sites[s].layer, print(kind.variants[v].recipe));
+      auto known = journal.number(name);
+      if (known) tables.scores[s][v] = *known;
+      if (!known) jobs.push_back({s, v, std::move(name)});
+    }
+  }
+  std::mutex mutex;
+  size_t done = 0;
+  bool stopped = false;
+  for_each_index(jobs.size(), workers, [&](size_t i) {
+    const Job& job = jobs[i];
+    {
+      std::lock_guard lock(mutex);
+      if (options.stop && options.stop()) stopped = true;
+      if (stopped) return;
+    }
+    double score = infinity;  // what cannot be scored is far from the original
+    try {
+      score = first.score(space.sites[job.site].layer, space.variant(job.site, job.variant).recipe);
+    } catch (const UserError&) {
+    }
+    std::lock_guard lock(mutex);
+    tables.scores[job.site][job.variant] = score;
+    journal.set_number(job.name, score);
+    if (options.progress) options.progress({"variants scored", ++done, jobs.size()});
+  });
+  tables.other_score = 0;
+  for (const LayerScore& layer : first.original()) {
+    bool may_change = std::any_of(space.sites.begin(), space.sites.end(),
+                                  [&](const LayerSite& s) { return s.layer == layer.layer; });
+    if (!may_change) tables.other_score += layer.score;
+  }
+  return !stopped;
+}
+
+FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
+                           const LayerTables& tables, const Assignment& assignment) {
+  FirstJudgement result;
+  result.time = tables.rest;
+  double before = tables.other_score, after = tables.other_score;
+  Comparison fisher{"fisher", {}, {}, {}};
+  for (size_t s = 0; s < assignment.size(); ++s) {
+    double own = tables.scores[s][0], score = tables.scores[s][assignment[s]];
+    result.time += tables.times[s][assignment[s]];
+    before += own;
+    after += score;
+    fisher.layers.push_back({space.sites[s].layer, std::log(score / own)});
+  }
+  result.log_ratio = std::log(after / before);
+  fisher.log_ratios = {result.log_ratio};
+  fisher.differences = {after - before};
+  auto compared = [](const std::string& metric, long now, long then) {
+    double ratio = std::log(static_cast<double>(now) / static_cast<double>(then));
+    return Comparison{metric, {ratio}, {static_cast<double>(now - then)}, {}};
+  };
+  std::vector<Comparison> known{fisher, compared("macs", macs_of(space, assignment), space.macs),
+                                compared("params", weights_of(space, assignment), space.weights)};
+  result.predicted = rule.intercept;
+  for (size_t i = 0; i < rule.features.size(); ++i) {
+    bool has = std::any_of(known.begin(), known.end(), [&](const Comparison& c) {
+      return c.metric == rule.features[i].metric;
+    });
+    if (has) result.predicted += rule.weights[i] * values_of({rule.features[i]}, known).front();
+  }
+  bool within = std::isfinite(result.log_ratio) && is_within_bands(rule, fisher);
+  bool keeps = rule.is_paper || result.predicted >= -rule.tolerance;
+  result.accepted = within && keeps;
+  if (!within) result.reason = "fisher moved too far, to first order";
+  if (within && !keeps) result.reason = "too much accuracy is expected to be lost, to first order";
+  return result;
+}
+
+}  // namespace lathe

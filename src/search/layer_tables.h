@@ -1,0 +1,58 @@
+// What is known of every variant of every layer: how long it takes and what it scores, each
+// measured once. Strategies choose by these tables, and are told what came of it.
+#pragma once
+
+#include <functional>
+
+#include "legality/legality_first_order.h"
+#include "legality/legality_gate.h"
+#include "search/choice_problem.h"
+#include "search/journal.h"
+#include "search/network_bench.h"
+#include "search/network_space.h"
+
+namespace lathe {
+
+struct LayerTables {
+  ChoiceTable times;       ///< seconds of each site and variant; infinity where it failed
+  double rest = 0;         ///< seconds of what cannot change
+  ChoiceTable scores;      ///< Fisher Potential, to first order
+  double other_score = 0;  ///< of layers that cannot change
+};
+
+/// How far the work on the tables is.
+struct TableProgress {
+  std::string what;  ///< "variants measured", "variants scored"
+  size_t done, all;
+};
+
+struct TableOptions {
+  uint64_t seed = 0;  ///< of weights
+  std::function<void(const TableProgress&)> progress = nullptr;
+  std::function<bool()> stop = nullptr;
+};
+
+/// Measures all variants in their places in the network: one network has one new variant of every
+/// kind of layer. A network that fails is taken apart, so that only the variants at fault do.
+/// Returns false if it was stopped.
+bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
+                    NetworkBench& bench, Journal& journal, const TableOptions& options);
+
+/// Scores all variants to first order, by several workers.
+bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& first,
+                  Journal& journal, int workers, const TableOptions& options);
+
+/// What the tables say of a network.
+struct FirstJudgement {
+  bool accepted = false;
+  std::string reason;    ///< why it is not
+  double time = 0;       ///< seconds, the sum of its layers'
+  double log_ratio = 0;  ///< of Fisher Potentials
+  double predicted = 0;  ///< points of accuracy, as far as the tables know the rule's features
+};
+
+/// Judges a network by the tables alone. Features of metrics that they do not have count as 0.
+FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
+                           const LayerTables& tables, const Assignment& assignment);
+
+}  // namespace lathe

@@ -1,0 +1,126 @@
+// network_space.cpp: the layers of a network that may change. Interface: network_space.h.
+#include "search/network_space.h"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "program/layers.h"
+
+namespace lathe {
+namespace {
+
+bool matches(const std::string& pattern, const std::string& name) {
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+/// Does the layer read what the network is given, as it is?
+bool reads_input(const Graph& graph, const Node& node) {
+  return graph.values[node.inputs.front()].kind == Value::Kind::input;
+}
+
+long sum_over(const NetworkSpace& space, const Assignment& assignment, long all,
+              long LayerVariant::*what) {
+  for (size_t s = 0; s < space.sites.size(); ++s) {
+    all += space.variant(s, assignment[s]).*what - space.variant(s, 0).*what;
+  }
+  return all;
+}
+
+/// A layer that computes less than this many halves of what it did is not looked at where only some
+/// variants are.
+constexpr long most_halvings = 6;
+
+/// Returns so many variants, the layer itself among them: of those that compute a half, a quarter
+/// and so on of what it did in turn, the ones of few steps first.
+std::vector<LayerVariant> spread(const std::vector<LayerVariant>& all, size_t most) {
+  if (most == 0 || all.size() <= most) return all;
+  std::map<long, std::vector<const LayerVariant*>> by_macs;
+  for (size_t v = 1; v < all.size(); ++v) {
+    double part = static_cast<double>(all[v].macs) / static_cast<double>(all[0].macs);
+    long halvings = std::lround(-std::log2(part));
+    if (halvings <= most_halvings) by_macs[halvings].push_back(&all[v]);
+  }
+  for (auto& [halvings, variants] : by_macs) {
+    std::stable_sort(variants.begin(), variants.end(), [](const auto* a, const auto* b) {
+      return a->recipe.size() < b->recipe.size();
+    });
+  }
+  std::vector<LayerVariant> chosen{all[0]};
+  for (size_t round = 0, before = 0; chosen.size() < most && chosen.size() > before; ++round) {
+    before = chosen.size();
+    for (const auto& [halvings, variants] : by_macs) {
+      if (round < variants.size() && chosen.size() < most) chosen.push_back(*variants[round]);
+    }
+  }
+  return chosen;
+}
+
+}  // namespace
+
+const LayerVariant& NetworkSpace::variant(size_t site, size_t choice) const {
+  return kinds[sites[site].kind].variants[choice];
+}
+
+NetworkSpace network_space(const Graph& network, const SpaceOptions& options) {
+  NetworkSpace space;
+  std::map<std::string, size_t> kinds;
+  std::vector<Call> calls;  // of the kinds
+  for (const Layer& layer : layers_of(network)) {
+    space.macs += layer.cost.macs;
+    space.weights += layer.weights;
+    const Node& node = network.nodes[layer.node];
+    bool wanted = layer.is_convolution && !reads_input(network, node) &&
+                  matches(options.include, layer.name) &&
+                  (options.exclude.empty() || !matches(options.exclude, layer.name));
+    if (!wanted) continue;
+    auto [at, is_new] = kinds.try_emplace(layer.key, space.kinds.size());
+    if (is_new) {
+      calls.push_back(call_of(network, node));
+      space.kinds.push_back({layer.description, {}, {}});
+    }
+    space.kinds[at->second].sites.push_back(space.sites.size());
+    space.sites.push_back({layer.name, at->second});
+  }
+  if (space.sites.empty()) {
+    fail("'{}' has no convolution that may change: none is called '{}'", network.name,
+         options.include);
+  }
+  int workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  for_each_index(calls.size(), workers, [&](size_t k) {
+    space.kinds[k].variants = spread(variants_of(calls[k], options.variants), options.most);
+  });
+  return space;
+}
+
+NetworkRecipe recipe_of(const NetworkSpace& space, const Assignment& assignment) {
+  NetworkRecipe recipe;
+  for (size_t s = 0; s < space.sites.size(); ++s) {
+    const LayerVariant& variant = space.variant(s, assignment[s]);
+    if (!variant.recipe.empty())
+      recipe.push_back({pattern_of(space.sites[s].layer), variant.recipe});
+  }
+  return recipe;
+}
+
+long macs_of(const NetworkSpace& space, const Assignment& assignment) {
+  return sum_over(space, assignment, space.macs, &LayerVariant::macs);
+}
+
+long weights_of(const NetworkSpace& space, const Assignment& assignment) {
+  return sum_over(space, assignment, space.weights, &LayerVariant::weights);
+}
+
+double log_size(const NetworkSpace& space) {
+  double sum = 0;
+  for (const LayerSite& site : space.sites) {
+    sum += std::log10(static_cast<double>(space.kinds[site.kind].variants.size()));
+  }
+  return sum;
+}
+
+}  // namespace lathe

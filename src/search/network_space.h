@@ -1,0 +1,60 @@
+// The space of networks: every layer that may change, and what it can become.
+//
+//   NetworkSpace space = network_space(graph, {.include = "layer[34].*"});
+//   Assignment all_dense(space.sites.size(), 0);
+//   transformed(graph, recipe_of(space, assignment))
+//
+// Layers of the same shape are one kind: they can become the same, and take the same time.
+#pragma once
+
+#include "graph/graph.h"
+#include "search/layer_variants.h"
+#include "transforms/transform_network.h"
+
+namespace lathe {
+
+/// Layers that do the same work on other data.
+struct LayerKind {
+  std::string description;             ///< "conv 3x3 64->128 /2"
+  std::vector<LayerVariant> variants;  ///< the layer as it was first
+  std::vector<size_t> sites;
+};
+
+/// A layer that may change.
+struct LayerSite {
+  std::string layer;
+  size_t kind;
+};
+
+struct NetworkSpace {
+  std::vector<LayerKind> kinds;
+  std::vector<LayerSite> sites;  ///< in the network's order
+  long macs = 0, weights = 0;    ///< of the whole network as it was
+
+  const LayerVariant& variant(size_t site, size_t choice) const;
+};
+
+struct SpaceOptions {
+  std::string include = "*", exclude = "";  ///< patterns of layers' names
+  VariantOptions variants;
+  size_t most = 0;  ///< variants of a kind, spread over how much they compute; 0: all
+};
+
+/// Returns the space: convolutions, except those that read the network's input. Fails where no
+/// layer can change.
+NetworkSpace network_space(const Graph& network, const SpaceOptions& options = {});
+
+/// What each site becomes: the number of its variant.
+using Assignment = std::vector<size_t>;
+
+/// Returns the recipe that makes the network of an assignment.
+NetworkRecipe recipe_of(const NetworkSpace& space, const Assignment& assignment);
+
+/// Returns the sum over the network of what an assignment computes and keeps.
+long macs_of(const NetworkSpace& space, const Assignment& assignment);
+long weights_of(const NetworkSpace& space, const Assignment& assignment);
+
+/// Returns the logarithm, to base 10, of how many networks there are.
+double log_size(const NetworkSpace& space);
+
+}  // namespace lathe

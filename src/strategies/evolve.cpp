@@ -1,0 +1,51 @@
+// evolve.cpp: new networks are made of the fastest that passed, by crossing two and changing a few
+// layers.
+#include <cmath>
+
+#include "strategies/strategy_sampling.h"
+
+namespace lathe::strategies {
+namespace {
+
+class EvolvingSearcher : public SamplingSearcher {
+ public:
+  using SamplingSearcher::SamplingSearcher;
+
+ protected:
+  Assignment draw() override {
+    constexpr size_t parents = 20;
+    Assignment child(input().space.sites.size(), 0);  // the original passes
+    if (!passed().empty()) {
+      size_t count = std::min(parents, passed().size());
+      const Assignment& a = parent(random().below(count));
+      const Assignment& b = parent(random().below(count));
+      for (size_t s = 0; s < child.size(); ++s) child[s] = (random().below(2) == 0 ? a : b)[s];
+    }
+    size_t changes = 1 + random().below(std::max<size_t>(1, child.size() / 6));
+    for (size_t i = 0; i < changes; ++i) change(child);
+    return child;
+  }
+
+ private:
+  const Assignment& parent(size_t number) const {
+    return std::next(passed().begin(), static_cast<long>(number))->assignment;
+  }
+
+  void change(Assignment& child) {
+    size_t site = random().below(child.size());
+    const auto& times = input().tables.times[site];
+    size_t choice = random().below(times.size());
+    if (std::isfinite(times[choice])) child[site] = choice;
+  }
+};
+
+}  // namespace
+
+Strategy evolve() {
+  return {"evolve", "networks made of the fastest that passed, a few layers changed",
+          [](const StrategyInput& input) -> std::unique_ptr<Searcher> {
+            return std::make_unique<EvolvingSearcher>(input);
+          }};
+}
+
+}  // namespace lathe::strategies

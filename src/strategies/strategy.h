@@ -1,0 +1,79 @@
+// Strategies: which networks are tried next. One file each: X.cpp is the strategy X.
+//
+//   auto searcher = find_strategy("assign").begin(input);
+//   while (auto proposal = searcher->propose()) searcher->observe(outcome_of(*proposal));
+//
+// A strategy knows the tables (what every variant of every layer takes and scores) and what came of
+// its proposals. It has no other memory and no clock: the same seed and outcomes give the same
+// proposals, which is how a search that was killed goes on.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+
+#include "base/random.h"
+#include "search/layer_tables.h"
+
+namespace lathe {
+
+/// What a user asks of the result.
+struct NetworkLimits {
+  long weights = std::numeric_limits<long>::max();
+  long macs = std::numeric_limits<long>::max();
+};
+
+/// What a strategy chooses by.
+struct StrategyInput {
+  const NetworkSpace& space;
+  const LayerTables& tables;
+  const GateRule& rule;
+  NetworkLimits limits;
+  long trials = 1000;  ///< networks that are judged by the tables, where a strategy draws them
+  long exact = 6;      ///< networks that are evaluated and measured
+  uint64_t seed = 1;
+};
+
+/// A network to try.
+struct Proposal {
+  Assignment assignment;
+  bool exact = false;  ///< evaluate and measure it; otherwise the tables judge it
+};
+
+/// What came of it.
+struct Observation {
+  bool accepted = false;
+  std::string failure;                   ///< it could not be measured
+  double time = 0;                       ///< seconds; 0 if it was not measured
+  double log_ratio = 0;                  ///< of Fisher Potentials
+  double predicted = 0;                  ///< points of accuracy
+  std::map<std::string, double> layers;  ///< log_ratio of each, where it was evaluated exactly
+};
+
+class Searcher {
+ public:
+  virtual ~Searcher() = default;
+  /// Returns the next network; nothing when the search is over.
+  virtual std::optional<Proposal> propose() = 0;
+  /// Is told what came of the last proposal.
+  virtual void observe(const Observation& observation) = 0;
+};
+
+struct Strategy {
+  std::string name;
+  std::string summary;  ///< one line
+  std::unique_ptr<Searcher> (*begin)(const StrategyInput& input);
+};
+
+namespace strategies {
+/// Returns every strategy, sorted by name.
+const std::vector<Strategy>& all();
+}  // namespace strategies
+
+/// Returns the strategy of that name; an unknown one is an error that lists those that exist.
+const Strategy& find_strategy(const std::string& name);
+
+/// Is an assignment within the limits?
+bool is_within(const StrategyInput& input, const Assignment& assignment);
+
+}  // namespace lathe

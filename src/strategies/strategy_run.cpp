@@ -1,0 +1,157 @@
+// strategy_run.cpp: a strategy's proposals, evaluated. Interface: strategy_run.h.
+#include "strategies/strategy_run.h"
+
+#include <cmath>
+
+#include "base/error.h"
+
+namespace lathe {
+namespace {
+
+class SearchRun {
+ public:
+  SearchRun(const StrategyInput& input, SearchLaboratory& laboratory)
+      : input_(input), laboratory_(laboratory) {}
+
+  SearchReport run(const Strategy& strategy) {
+    auto searcher = strategy.begin(input_);
+    while (auto proposal = searcher->propose()) {
+      if (laboratory_.stop && laboratory_.stop()) {
+        report_.stopped = true;
+        break;
+      }
+      Trial trial = proposal->exact ? tried(proposal->assignment) : judged(proposal->assignment);
+      count(trial);
+      if (trial.outcome == Trial::Outcome::measured) keep(proposal->assignment, trial);
+      if (laboratory_.progress) laboratory_.progress(trial, report_.tried);
+      searcher->observe(observation_of(trial));
+    }
+    return std::move(report_);
+  }
+
+ private:
+  StrategyInput input_;
+  SearchLaboratory& laboratory_;
+  SearchReport report_;
+  std::optional<std::vector<Scores>> original_;  // evaluated when it is first needed
+
+  Trial trial_of(const Assignment& assignment) const {
+    FirstJudgement first = judge_first(input_.rule, input_.space, input_.tables, assignment);
+    return {.subject = "network",
+            .recipe = print(recipe_of(input_.space, assignment)),
+            .details = {{"first_order",
+                         {{"accepted", first.accepted},
+                          {"time", first.time},
+                          {"log_ratio", first.log_ratio},
+                          {"predicted", first.predicted}}},
+                        {"macs", macs_of(input_.space, assignment)},
+                        {"weights", weights_of(input_.space, assignment)}}};
+  }
+
+  /// Returns what the tables say of a network.
+  Trial judged(const Assignment& assignment) {
+    Trial trial = trial_of(assignment);
+    if (auto known = laboratory_.journal.find("network", trial.recipe)) return *known;
+    FirstJudgement first = judge_first(input_.rule, input_.space, input_.tables, assignment);
+    bool within = is_within(input_, assignment);
+    trial.outcome = first.accepted && within ? Trial::Outcome::judged : Trial::Outcome::refused;
+    trial.reason = first.accepted && !within ? "it is beyond a limit" : first.reason;
+    laboratory_.journal.add(trial);
+    return trial;
+  }
+
+  /// Evaluates a network exactly and, if it passes, measures it.
+  Trial tried(const Assignment& assignment) {
+    Trial trial = trial_of(assignment);
+    auto known = laboratory_.journal.find("network", trial.recipe);
+    if (known && known->details.contains("verdict")) return *known;
+    try {
+      evaluate(trial, recipe_of(input_.space, assignment));
+    } catch (const UserError& error) {
+      trial.outcome = Trial::Outcome::failed;
+      trial.reason = error.what();
+      trial.details["verdict"] = nullptr;
+    }
+    laboratory_.journal.add(trial);
+    return trial;
+  }
+
+  void evaluate(Trial& trial, const NetworkRecipe& recipe) {
+    const std::vector<Metric> metrics = input_.rule.metrics();
+    if (!original_) original_ = laboratory_.scorer.run(laboratory_.scored, metrics);
+    Graph scored = transformed(laboratory_.scored, recipe);
+    GateVerdict verdict =
+        judge(input_.rule, compared(*original_, laboratory_.scorer.run(scored, metrics)));
+    trial.details["verdict"] = to_json(verdict);
+    if (!verdict.accepted) {
+      trial.outcome = Trial::Outcome::refused;
+      trial.reason = verdict.reason;
+      return;
+    }
+    Graph timed = transformed(laboratory_.timed, recipe);
+    uint64_t seed = laboratory_.scorer.options().first_seed;
+    NetworkTimes times = laboratory_.bench.measure(initialised(timed, seed));
+    trial.outcome = times.failure.empty() ? Trial::Outcome::measured : Trial::Outcome::failed;
+    trial.reason = times.failure;
+    trial.time = times.time;
+    trial.own = times.own;
+    trial.details["spread"] = times.spread;
+  }
+
+  void count(const Trial& trial) {
+    ++report_.tried;
+    if (trial.outcome == Trial::Outcome::refused) ++report_.refused;
+    if (trial.outcome == Trial::Outcome::failed) ++report_.failed;
+    if (!trial.reason.empty()) ++report_.reasons[trial.reason];
+  }
+
+  void keep(const Assignment& assignment, const Trial& trial) {
+    report_.passed.push_back({assignment, recipe_of(input_.space, assignment), trial.own,
+                              trial.time, trial.details["verdict"]});
+    const Winner& last = report_.passed.back();
+    bool better = !report_.best || last.time * report_.best->own < report_.best->time * last.own;
+    if (better) report_.best = last;
+  }
+
+  static Observation observation_of(const Trial& trial) {
+    const nlohmann::json& first = trial.details["first_order"];
+    bool exact = trial.details.contains("verdict") && trial.details["verdict"].is_object();
+    Observation result;
+    result.accepted =
+        trial.outcome == Trial::Outcome::measured || trial.outcome == Trial::Outcome::judged;
+    if (trial.outcome == Trial::Outcome::failed) result.failure = trial.reason;
+    result.time =
+        trial.outcome == Trial::Outcome::measured ? trial.time : first["time"].get<double>();
+    result.log_ratio = exact ? std::log(trial.details["verdict"]["ratio"].get<double>())
+                             : first["log_ratio"].get<double>();
+    result.predicted = exact && trial.details["verdict"].contains("predicted")
+                           ? trial.details["verdict"]["predicted"].get<double>()
+                           : first["predicted"].get<double>();
+    if (exact) trial.details["verdict"]["layers"].get_to(result.layers);
+    return result;
+  }
+};
+
+}  // namespace
+
+SearchReport run_search(const Strategy& strategy, const StrategyInput& input,
+                        SearchLaboratory& laboratory) {
+  return SearchRun(input, laboratory).run(strategy);
+}
+
+nlohmann::json to_json(const GateVerdict& verdict) {
+  nlohmann::json json{{"accepted", verdict.accepted},
+                      {"sure", verdict.sure},
+                      {"reason", verdict.reason},
+                      {"ratio", verdict.ratio},
+                      {"interval", {verdict.interval.low, verdict.interval.high}}};
+  json["layers"] = nlohmann::json::object();
+  for (const LayerMove& layer : verdict.layers) json["layers"][layer.layer] = layer.log_ratio;
+  if (verdict.predicts) {
+    json["predicted"] = verdict.predicted;
+    json["uncertainty"] = verdict.uncertainty;
+  }
+  return json;
+}
+
+}  // namespace lathe

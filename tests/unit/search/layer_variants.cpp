@@ -1,0 +1,77 @@
+// What a layer can become: valid, each meaning once, and what the paper composes is among it.
+#include "search/layer_variants.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "models/model.h"
+#include "search/network_space.h"
+
+namespace lathe::test {
+namespace {
+
+Graph small_network() { return load_model("resnet20-cifar", {.size = 8}); }
+
+const NetworkSpace& space() {
+  static const NetworkSpace result =
+      network_space(small_network(), {.include = "layer1.0.conv*", .variants = {.draws = 60}});
+  return result;
+}
+
+TEST(LayerVariants, BeginWithTheLayerItself) {
+  for (const LayerKind& kind : space().kinds) {
+    EXPECT_TRUE(kind.variants.front().recipe.empty());
+    EXPECT_GT(kind.variants.size(), 20U);
+  }
+}
+
+TEST(LayerVariants, ComputeLessAndDiffer) {
+  for (const LayerKind& kind : space().kinds) {
+    std::set<std::string> recipes;
+    for (size_t v = 1; v < kind.variants.size(); ++v) {
+      EXPECT_LT(kind.variants[v].macs, kind.variants[0].macs) << print(kind.variants[v].recipe);
+      EXPECT_TRUE(recipes.insert(print(kind.variants[v].recipe)).second);
+    }
+  }
+}
+
+TEST(LayerVariants, AllMakeANetwork) {
+  Graph network = small_network();
+  const NetworkSpace& all = space();
+  for (size_t s = 0; s < all.sites.size(); ++s) {
+    for (size_t v = 0; v < all.kinds[all.sites[s].kind].variants.size(); ++v) {
+      Assignment assignment(all.sites.size(), 0);
+      assignment[s] = v;
+      NetworkRecipe recipe = recipe_of(all, assignment);
+      SCOPED_TRACE(print(recipe));
+      Graph changed = transformed(network, recipe);
+      EXPECT_EQ(changed.outputs.size(), network.outputs.size());
+    }
+  }
+}
+
+TEST(LayerVariants, HaveSeveralNeuralSteps) {
+  size_t composed = 0;
+  for (const LayerKind& kind : space().kinds) {
+    for (const LayerVariant& variant : kind.variants) {
+      auto neural = std::count_if(variant.recipe.begin(), variant.recipe.end(), [](const Step& s) {
+        return s.name == "group" || s.name == "bottleneck";
+      });
+      composed += neural > 1 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(composed, 5U);
+}
+
+TEST(NetworkSpace, SpreadsAFewVariants) {
+  NetworkSpace few = network_space(small_network(), {.include = "layer1.0.conv*", .most = 6});
+  for (const LayerKind& kind : few.kinds) EXPECT_EQ(kind.variants.size(), 6U);
+  Assignment dense(few.sites.size(), 0);
+  EXPECT_EQ(macs_of(few, dense), few.macs);
+  EXPECT_TRUE(recipe_of(few, dense).empty());
+  EXPECT_THROW(network_space(small_network(), {.include = "nothing"}), UserError);
+}
+
+}  // namespace
+}  // namespace lathe::test
