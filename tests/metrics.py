@@ -127,6 +127,23 @@ def naswot(model, x, _):
     return float(torch.linalg.slogdet(kernel)[1])
 
 
+def diversity(model, x, _):
+    outputs = []
+    norms = [layer for layer in model.modules() if isinstance(layer, nn.BatchNorm2d)]
+    hooks = [layer.register_forward_hook(lambda _, __, y: outputs.append(y.detach()))
+             for layer in norms or model.convolutions.values()]
+    with torch.no_grad():
+        model(x)
+    for hook in hooks:
+        hook.remove()
+    total = 0
+    for value in outputs:
+        covariance = torch.cov(value.transpose(0, 1).flatten(1), correction=0)
+        spectrum = torch.linalg.eigvalsh(covariance)
+        total += math.log(float(spectrum.sum() ** 2 / spectrum.square().sum()))
+    return total / len(outputs)
+
+
 def zico(model, x, labels, second_x, second_labels):
     total = 0
     for a, b in zip(gradients(model, x, labels), gradients(model, second_x, second_labels)):
@@ -184,7 +201,8 @@ def macs(model, x, _):
     return sum(counts)
 
 
-METRICS = [fisher, grad_norm, grasp, jacob_cov, macs, naswot, params, snip, synflow, zen, zico]
+METRICS = [diversity, fisher, grad_norm, grasp, jacob_cov, macs, naswot, params, snip, synflow, zen,
+           zico]
 
 
 def scores_of(lathe, network, folder, samples):

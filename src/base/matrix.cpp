@@ -262,4 +262,53 @@ LeastSquares least_squares(const Matrix& features, std::span<const double> targe
   return result;
 }
 
+LeastSquares nonnegative_least_squares(const Matrix& features, std::span<const double> targets,
+                                       double ridge) {
+  size_t count = targets.size(), slopes = features.columns();
+  if (count == 0 || features.rows() != count) {
+    fail("nonnegative_least_squares: {} observations and {} targets", features.rows(), count);
+  }
+  if (!(ridge > 0 && std::isfinite(ridge))) {
+    fail("nonnegative_least_squares: the ridge {} is not above 0", ridge);
+  }
+  check_finite("nonnegative_least_squares", features.elements());
+  check_finite("nonnegative_least_squares", targets);
+  // The products of features, and with the targets, less the means.
+  auto rows = static_cast<double>(count);
+  std::vector<double> means(slopes), along(slopes);
+  double middle = 0;
+  for (size_t i = 0; i < count; ++i) {
+    middle += targets[i] / rows;
+    for (size_t j = 0; j < slopes; ++j) means[j] += features(i, j) / rows;
+  }
+  Matrix products(slopes, slopes);
+  for (size_t i = 0; i < count; ++i) {
+    for (size_t j = 0; j < slopes; ++j) {
+      double moved = features(i, j) - means[j];
+      along[j] += moved * (targets[i] - middle);
+      for (size_t k = 0; k < slopes; ++k) products(j, k) += moved * (features(i, k) - means[k]);
+    }
+  }
+  for (size_t j = 0; j < slopes; ++j) products(j, j) += ridge;
+  // One slope after the other is made the best, beside the others as they are. The sum that is made
+  // least is convex, and the ridge makes it strictly so: that leads to its only minimum.
+  LeastSquares result;
+  result.slopes.assign(slopes, 0);
+  constexpr int most_rounds = 10000;
+  constexpr double close = 1e-10;
+  for (int round = 0; round < most_rounds; ++round) {
+    double moved = 0;
+    for (size_t j = 0; j < slopes; ++j) {
+      double rest = along[j] - dot(products.row(j), result.slopes);
+      double best = std::max(0.0, result.slopes[j] + rest / products(j, j));
+      moved = std::max(moved, std::abs(best - result.slopes[j]));
+      result.slopes[j] = best;
+    }
+    if (moved < close) break;
+  }
+  result.intercept = middle - dot(means, result.slopes);
+  for (size_t i = 0; i < count; ++i) result.fitted.push_back(result.predict(features.row(i)));
+  return result;
+}
+
 }  // namespace lathe

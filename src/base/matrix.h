@@ -60,4 +60,9 @@ struct LeastSquares {
 LeastSquares least_squares(const Matrix& features, std::span<const double> targets,
                            double ridge = 0);
 
+/// Fits the same with no slope below 0; features that would want one get 0. The ridge must be above
+/// 0, and nothing is said of observations left out.
+LeastSquares nonnegative_least_squares(const Matrix& features, std::span<const double> targets,
+                                       double ridge);
+
 }  // namespace lathe

@@ -137,14 +137,11 @@ NetworkRecipe recipe_of(const Drawn& drawn, const std::vector<Choices>& choices)
   return result;
 }
 
-/// Scores all that was drawn, layer by layer, by several workers.
-std::vector<std::vector<double>> score_layers(FirstOrder& first,
-                                              const std::vector<Choices>& choices,
-                                              const std::vector<Drawn>& drawn, int threads) {
-  std::vector<std::vector<double>> scores;
+/// Scores all layers that were drawn, by several workers, so that networks of them are known.
+void score_layers(FirstOrder& first, const std::vector<Choices>& choices,
+                  const std::vector<Drawn>& drawn, int threads) {
   std::vector<std::pair<size_t, size_t>> jobs;
   for (size_t l = 0; l < choices.size(); ++l) {
-    scores.emplace_back(choices[l].recipes.size(), 0.0);
     for (size_t r = 0; r < choices[l].recipes.size(); ++r) {
       bool used =
           std::any_of(drawn.begin(), drawn.end(), [&](const Drawn& d) { return d[l] == r; });
@@ -153,9 +150,8 @@ std::vector<std::vector<double>> score_layers(FirstOrder& first,
   }
   for_each_index(jobs.size(), threads, [&](size_t i) {
     auto [l, r] = jobs[i];
-    scores[l][r] = first.score(choices[l].layer, choices[l].recipes[r]);
+    first.score(choices[l].layer, choices[l].recipes[r]);
   });
-  return scores;
 }
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
@@ -163,21 +159,19 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 /// Compares a network with the original to first order.
-Comparison compare(const Drawn& drawn, const std::vector<Choices>& choices,
-                   const std::vector<std::vector<double>>& scores,
-                   const std::vector<LayerScore>& original) {
+Comparison compare(FirstOrder& first, const Drawn& drawn, const std::vector<Choices>& choices) {
+  std::map<std::string, Recipe> changed;
+  for (size_t l = 0; l < choices.size(); ++l) {
+    changed[choices[l].layer] = choices[l].recipes[drawn[l]];
+  }
+  std::vector<LayerScore> scores = first.scores(changed);
   Comparison result{"fisher", {}, {}, {}};
   double before = 0, after = 0;
-  for (const LayerScore& layer : original) {
-    double score = layer.score;
-    for (size_t l = 0; l < choices.size(); ++l) {
-      if (choices[l].layer == layer.layer) score = scores[l][drawn[l]];
-    }
-    before += layer.score;
-    after += score;
-    if (layer.score > 0 && score > 0) {
-      result.layers.push_back({layer.layer, std::log(score / layer.score)});
-    }
+  for (size_t i = 0; i < scores.size(); ++i) {
+    double was = first.original()[i].score, is = scores[i].score;
+    before += was;
+    after += is;
+    if (was > 0 && is > 0) result.layers.push_back({scores[i].layer, std::log(is / was)});
   }
   result.log_ratios = {std::log(after / before)};
   result.differences = {after - before};
@@ -199,11 +193,11 @@ int run_random(const Options& options) {
   for (Drawn& each : drawn) {
     for (const Choices& layer : choices) each.push_back(random.below(layer.recipes.size()));
   }
-  auto scores = score_layers(first, choices, drawn, scorer.options().threads);
+  score_layers(first, choices, drawn, scorer.options().threads);
   size_t accepted = 0;
   std::vector<double> ratios;
   for (const Drawn& each : drawn) {
-    Comparison comparison = compare(each, choices, scores, first.original());
+    Comparison comparison = compare(first, each, choices);
     accepted += is_within_bands(rule, comparison) ? 1 : 0;
     ratios.push_back(comparison.log_ratios[0]);
   }

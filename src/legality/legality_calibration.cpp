@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "base/matrix.h"
@@ -13,73 +14,126 @@ namespace {
 
 /// Of the networks that keep their accuracy, so many are inside of the bands.
 constexpr double share_inside = 0.95;
-/// Slopes are held back as if one more network with all features one deviation off had not moved.
-constexpr double ridge = 1;
+/// What the ridge is chosen from: slopes are held back as if so many more networks, with all
+/// features one deviation off, had not moved.
+constexpr double ridges[] = {1, 3, 10, 30, 100};
+/// So many networks are wanted, whatever is fitted to them.
+constexpr size_t least_networks = 8;
 
-std::vector<double> changes(const std::vector<Trained>& networks, double original_accuracy) {
+std::vector<double> changes(const std::vector<Trained>& networks) {
   std::vector<double> result;
-  for (const Trained& network : networks) result.push_back(network.accuracy - original_accuracy);
+  for (const Trained& network : networks) result.push_back(network.change);
   return result;
 }
 
-/// The features of all networks, each divided by its deviation.
+/// In which direction a feature may count.
+double sign_of(Feature::Form form) {
+  bool is_promise = form == Feature::Form::log_ratio || form == Feature::Form::difference;
+  return is_promise ? 1 : -1;
+}
+
+/// The features of networks; each divided by its deviation, and turned so that more is better.
 struct Table {
-  Matrix scaled;
-  std::vector<double> scales;
+  Matrix values;
+  std::vector<double> scales;  ///< a feature is the value in the table times this
+  std::vector<double> targets;
+
+  size_t networks() const { return targets.size(); }
 };
 
 Table table_of(const std::vector<Feature>& features, const std::vector<Trained>& networks) {
-  Table table{Matrix(networks.size(), features.size()), {}};
+  Table table{Matrix(networks.size(), features.size()), {}, {}};
   std::vector<std::vector<double>> columns(features.size());
   for (const Trained& network : networks) {
     std::vector<double> values = values_of(features, network.comparisons);
     for (size_t f = 0; f < features.size(); ++f) columns[f].push_back(values[f]);
+    table.targets.push_back(network.change);
   }
   for (size_t f = 0; f < features.size(); ++f) {
     double scale = deviation(columns[f]);
     if (scale <= 0) scale = 1;
-    table.scales.push_back(scale);
-    for (size_t i = 0; i < networks.size(); ++i) table.scaled(i, f) = columns[f][i] / scale;
+    table.scales.push_back(scale * sign_of(features[f].form));
+    for (size_t i = 0; i < networks.size(); ++i) {
+      table.values(i, f) = columns[f][i] / table.scales[f];
+    }
   }
   return table;
 }
 
-/// Returns the rule that is fitted to all networks, or to all but one.
+Table without(const Table& table, size_t network) {
+  size_t features = table.scales.size();
+  Table result{Matrix(table.networks() - 1, features), table.scales, table.targets};
+  result.targets.erase(result.targets.begin() + static_cast<long>(network));
+  for (size_t i = 0; i < result.networks(); ++i) {
+    for (size_t f = 0; f < features; ++f) {
+      result.values(i, f) = table.values(i < network ? i : i + 1, f);
+    }
+  }
+  return result;
+}
+
+/// Returns a number with as many digits as rules are written with.
+double rounded(double number) { return std::stod(fmt::format("{:.4g}", number)); }
+
+/// A linear function of all features, and how wrong it is about networks left out: the deviation.
+struct Line {
+  LeastSquares function;
+  double error = 0;
+};
+
+/// Fits with the ridge that does best where each network in turn is left out.
+Line line_through(const Table& table) {
+  double best = 0, least = std::numeric_limits<double>::infinity();
+  std::vector<Table> others;
+  for (size_t i = 0; i < table.networks(); ++i) others.push_back(without(table, i));
+  for (double ridge : ridges) {
+    double squares = 0;
+    for (size_t i = 0; i < table.networks(); ++i) {
+      LeastSquares line = nonnegative_least_squares(others[i].values, others[i].targets, ridge);
+      squares += std::pow(line.predict(table.values.row(i)) - table.targets[i], 2);
+    }
+    if (squares < least) {
+      least = squares;
+      best = ridge;
+    }
+  }
+  return {nonnegative_least_squares(table.values, table.targets, best),
+          std::sqrt(least / static_cast<double>(table.networks()))};
+}
+
+/// Sets the bands of a rule, so that they hold what keeps its accuracy.
+void set_bands(GateRule& rule, const std::vector<Trained>& networks) {
+  std::vector<Feature> of_bands{{rule.features.front().metric, Feature::Form::distance},
+                                {rule.features.front().metric, Feature::Form::worst_distance}};
+  std::vector<double> network_moves, layer_moves;
+  for (const Trained& network : networks) {
+    if (network.change < -rule.tolerance) continue;
+    std::vector<double> moves = values_of(of_bands, network.comparisons);
+    network_moves.push_back(moves[0]);
+    layer_moves.push_back(moves[1]);
+  }
+  if (network_moves.empty()) {
+    fail("no network keeps its accuracy: there is nothing to fit bands to");
+  }
+  rule.network_band = rounded(quantile(network_moves, share_inside));
+  rule.layer_band = std::max(rule.network_band, rounded(quantile(layer_moves, share_inside)));
+}
+
 GateRule fitted_to(const std::vector<Feature>& features, const std::vector<Trained>& networks,
-                   double original_accuracy, double tolerance) {
+                   double tolerance) {
+  Table table = table_of(features, networks);
+  Line line = line_through(table);
   GateRule rule;
   rule.name = "two-sided";
-  rule.features = features;
   rule.tolerance = tolerance;
-  std::vector<double> targets = changes(networks, original_accuracy);
-  Table table = table_of(features, networks);
-  LeastSquares line = least_squares(table.scaled, targets, ridge);
-  rule.intercept = line.intercept;
+  rule.intercept = rounded(line.function.intercept);
+  rule.deviation = rounded(line.error);
   for (size_t f = 0; f < features.size(); ++f) {
-    rule.weights.push_back(line.slopes[f] / table.scales[f]);
+    if (f > 0 && line.function.slopes[f] == 0) continue;
+    rule.features.push_back(features[f]);
+    rule.weights.push_back(rounded(line.function.slopes[f] / table.scales[f]));
   }
-  double squares = 0;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    squares += std::pow(line.left_out[i] - targets[i], 2);
-  }
-  rule.deviation = std::sqrt(squares / static_cast<double>(targets.size()));
-  std::vector<double> network_moves, layer_moves;
-  for (size_t i = 0; i < networks.size(); ++i) {
-    if (targets[i] < -tolerance) continue;
-    const Comparison* first = nullptr;
-    for (const Comparison& c : networks[i].comparisons) {
-      if (c.metric == features.front().metric) first = &c;
-    }
-    check(first != nullptr && !first->log_ratios.empty(), "features were found before");
-    network_moves.push_back(std::abs(mean(first->log_ratios)));
-    double worst = 0;
-    for (const LayerMove& layer : first->layers) worst = std::max(worst, std::abs(layer.log_ratio));
-    layer_moves.push_back(worst);
-  }
-  if (network_moves.empty())
-    fail("no network keeps its accuracy: there is nothing to fit bands to");
-  rule.network_band = quantile(network_moves, share_inside);
-  rule.layer_band = std::max(rule.network_band, quantile(layer_moves, share_inside));
+  set_bands(rule, networks);
   return rule;
 }
 
@@ -132,33 +186,52 @@ Correlation correlated(const std::string& metric, const std::vector<double>& sco
   return result;
 }
 
+std::vector<Feature> features_of(const std::vector<Metric>& metrics) {
+  using Form = Feature::Form;
+  std::vector<Feature> result;
+  for (Form form :
+       {Form::distance, Form::log_distance, Form::layers_distance, Form::worst_distance}) {
+    result.push_back({"fisher", form});
+  }
+  for (const Metric& metric : metrics) {
+    const std::string& name = metric.name;
+    if (name == "fisher") continue;
+    // What is counted or summed up is compared by its ratio; other scores are logarithms already.
+    bool is_size = name == "macs" || name == "params";
+    bool is_amount = is_size || name == "snip" || name == "grad_norm";
+    result.push_back({name, is_amount ? Form::log_ratio : Form::difference});
+    // Steps only ever make a network smaller: that it moved would say the same again.
+    if (!is_size) result.push_back({name, is_amount ? Form::distance : Form::moved});
+  }
+  return result;
+}
+
 RuleQuality quality_of(const GateRule& rule, const std::vector<Trained>& networks,
-                       double original_accuracy, double tolerance) {
+                       double tolerance) {
   RuleQuality quality;
   for (const Trained& network : networks) {
     GateVerdict verdict = judge(rule, network.comparisons);
     quality.accepted.push_back(verdict.accepted);
     quality.predicted.push_back(verdict.predicts ? verdict.predicted : std::log(verdict.ratio));
   }
-  rate(quality, changes(networks, original_accuracy), tolerance);
+  rate(quality, changes(networks), tolerance);
   return quality;
 }
 
 FittedRule fit_rule(const std::vector<Feature>& features, const std::vector<Trained>& networks,
-                    double original_accuracy, double tolerance) {
-  if (networks.size() < features.size() + 4) {
-    fail("{} networks are too few to fit {} features to", networks.size(), features.size());
+                    double tolerance) {
+  if (networks.size() < least_networks) {
+    fail("{} networks are too few to fit a rule to", networks.size());
   }
-  FittedRule result{fitted_to(features, networks, original_accuracy, tolerance), {}};
+  FittedRule result{fitted_to(features, networks, tolerance), {}};
   for (size_t i = 0; i < networks.size(); ++i) {
     std::vector<Trained> others = networks;
     others.erase(others.begin() + static_cast<long>(i));
-    GateRule rule = fitted_to(features, others, original_accuracy, tolerance);
-    GateVerdict verdict = judge(rule, networks[i].comparisons);
+    GateVerdict verdict = judge(fitted_to(features, others, tolerance), networks[i].comparisons);
     result.quality.accepted.push_back(verdict.accepted);
     result.quality.predicted.push_back(verdict.predicted);
   }
-  rate(result.quality, changes(networks, original_accuracy), tolerance);
+  rate(result.quality, changes(networks), tolerance);
   return result;
 }
 

@@ -1,9 +1,15 @@
 // Calibration: how far scores at initialisation tell what training will say.
 //
 //   correlated("fisher", scores, accuracies)            ranks, with their intervals
-//   FittedRule fitted = fit_rule(features, networks, 90.4, 0.5);
+//   FittedRule fitted = fit_rule(features_of(metrics), networks, 0.5);
 //   fitted.rule                                          weights and bands, for the gate
 //   fitted.quality.area                                  of networks that it was not fitted to
+//
+// There are few networks and many features that could be looked at, so nobody chooses among them:
+// the rule is a linear function of all, of which is known beforehand in which direction each may
+// count (being further from the original never promises more, having more MACs never less). What
+// would count the other way counts nothing, and the others are held back by a ridge that is chosen
+// by leaving networks out. For the quality all that is done anew without the network in question.
 #pragma once
 
 #include "legality/legality_gate.h"
@@ -23,9 +29,12 @@ Correlation correlated(const std::string& metric, const std::vector<double>& sco
 /// A network that was made of the original and trained.
 struct Trained {
   std::string name;
-  double accuracy = 0;  ///< in percent
+  double change = 0;  ///< of the accuracy, beside the original's, in points
   std::vector<Comparison> comparisons;
 };
+
+/// Returns what a rule may look at of these metrics, the distance of Fisher Potential first.
+std::vector<Feature> features_of(const std::vector<Metric>& metrics);
 
 /// How well a rule tells networks that keep their accuracy, within a tolerance, from those that do
 /// not.
@@ -43,7 +52,7 @@ struct RuleQuality {
 
 /// Judges each network by a rule as it is.
 RuleQuality quality_of(const GateRule& rule, const std::vector<Trained>& networks,
-                       double original_accuracy, double tolerance);
+                       double tolerance);
 
 struct FittedRule {
   GateRule rule;
@@ -51,8 +60,8 @@ struct FittedRule {
 };
 
 /// Fits the two-sided rule: weights by least squares, bands that hold nearly all networks which
-/// keep their accuracy.
+/// keep their accuracy. Features that count nothing are left out, except the first.
 FittedRule fit_rule(const std::vector<Feature>& features, const std::vector<Trained>& networks,
-                    double original_accuracy, double tolerance);
+                    double tolerance);
 
 }  // namespace lathe

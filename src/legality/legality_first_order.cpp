@@ -1,11 +1,15 @@
 // legality_first_order.cpp: one layer re-evaluated. Interface: legality_first_order.h.
 #include "legality/legality_first_order.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "transforms/transform_network.h"
 
 namespace lathe {
 namespace {
+
+constexpr size_t no_place = static_cast<size_t>(-1);
 
 /// A convolution with the normalisation that alone reads it, if one does.
 struct Found {
@@ -54,41 +58,81 @@ Graph layer_alone(const Graph& graph, const Found& found) {
   return builder.build();
 }
 
+/// Describes what layers have in common that change a gradient alike.
+std::string shapes_of(const Graph& graph, const Found& found) {
+  const Node& node = graph.nodes[found.node];
+  auto shape = [&](ValueId id) { return print_shape(graph.values[id].type.shape); };
+  return fmt::format("{} {} {} {}", shape(node.inputs[0]), shape(node.inputs[1]),
+                     shape(node.outputs[0]), found.norm.has_value());
+}
+
+/// Adds the sum of squares of a value to a program; returns its place among the results.
+size_t want_squares(Program& program, ValueId value) {
+  GraphBuilder& g = program.graph();
+  return program.want(g.call("reduce_sum_square", {value}, {{"keep", 0L}}));
+}
+
+/// Returns the nodes that are no layers and read, beside others, a value that is computed.
+std::vector<size_t> find_joins(const Graph& graph, const std::vector<std::vector<size_t>>& users) {
+  std::vector<size_t> result;
+  for (size_t v = 0; v < users.size(); ++v) {
+    if (graph.values[v].kind != Value::Kind::computed || users[v].size() < 2) continue;
+    for (size_t n : users[v]) {
+      if (graph.nodes[n].op != "conv") result.push_back(n);
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer, uint64_t seed)
-    : how_(scorer.evaluation(seed)), seed_(seed) {
+    : network_(network), users_(consumers(network)), how_(scorer.evaluation(seed)), seed_(seed) {
   Batch batch = scorer.batch(seed);
   std::vector<Found> found = find_layers(network);
+  std::vector<size_t> joins = find_joins(network, users_);
   // What a layer reads, and the gradient behind its normalisation: with the score, in one run.
   Evaluation evaluation(initialised(network, seed), batch, how_);
   Program& program = evaluation.program();
-  const Graph& graph = program.graph().unfinished();
+  auto value_of = [&](ValueId id) {
+    return *find_value(program.graph().unfinished(), network.values[id].name);
+  };
   std::vector<ValueId> outputs;
   for (const Found& layer : found) {
-    const Node& last = network.nodes[layer.norm.value_or(layer.node)];
-    outputs.push_back(*find_value(graph, network.values[last.outputs[0]].name));
+    outputs.push_back(value_of(network.nodes[layer.norm.value_or(layer.node)].outputs[0]));
   }
+  for (size_t n : joins) outputs.push_back(value_of(network.nodes[n].outputs[0]));
   std::vector<ValueId> gradients = program.loss_gradients(outputs);
-  std::vector<size_t> reads, given;
+  std::vector<size_t> reads, given, passed;
   for (size_t i = 0; i < found.size(); ++i) {
     const Node& node = network.nodes[found[i].node];
-    const Graph& now = program.graph().unfinished();
-    reads.push_back(program.want(*find_value(now, network.values[node.inputs[0]].name)));
+    reads.push_back(program.want(value_of(node.inputs[0])));
     if (gradients[i] == no_value) fail("the loss does not depend on layer '{}'", node.name);
     given.push_back(program.want(gradients[i]));
+  }
+  for (size_t i = 0; i < joins.size(); ++i) {
+    ValueId gradient = gradients[found.size() + i];
+    passed.push_back(gradient == no_value ? no_place : want_squares(program, gradient));
   }
   original_ = evaluation.run({find_metric("fisher")})[0].layers;
   how_.threads = 1;
   how_.compile.threads = 1;
   how_.kind.loss = ProgramKind::Loss::given;
+  std::map<std::string, std::string> first_of;
   for (size_t i = 0; i < found.size(); ++i) {
-    layers_[network.nodes[found[i].node].name] = {
-        layer_alone(network, found[i]), {program.result(reads[i]), {}, program.result(given[i])}};
+    const std::string& name = network.nodes[found[i].node].name;
+    const std::string& first =
+        first_of.try_emplace(shapes_of(network, found[i]), name).first->second;
+    layers_[name] = {layer_alone(network, found[i]),
+                     {program.result(reads[i]), {}, program.result(given[i])},
+                     first};
+  }
+  for (size_t i = 0; i < joins.size(); ++i) {
+    passed_on_[joins[i]] = passed[i] == no_place ? 0 : program.result(passed[i]).reals()[0];
   }
 }
 
-double FirstOrder::score(const std::string& layer, const Recipe& recipe) {
+FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& recipe) {
   auto key = std::pair(layer, print(recipe));
   {
     std::lock_guard lock(mutex_);
@@ -97,13 +141,63 @@ double FirstOrder::score(const std::string& layer, const Recipe& recipe) {
   }
   auto found = layers_.find(layer);
   if (found == layers_.end()) fail("the network has no convolution '{}'", layer);
-  const auto& [graph, batch] = found->second;
+  const auto& [graph, batch, similar] = found->second;
   Graph changed = recipe.empty() ? graph : transformed(graph, {{pattern_of(layer), recipe}});
   Evaluation evaluation(initialised(changed, seed_), batch, how_);
-  double score = evaluation.run({find_metric("fisher")})[0].total;
+  Program& program = evaluation.program();
+  // The gradient of what a layer reads takes as long as all else: one of like layers tells.
+  std::optional<size_t> squares;
+  if (recipe.empty() || layer == similar) {
+    squares = want_squares(program, program.loss_gradients({program.images()})[0]);
+  }
+  Alone result{evaluation.run({find_metric("fisher")})[0].total, 0};
+  if (squares) result.handed_back = program.result(*squares).reals()[0];
   std::lock_guard lock(mutex_);
-  known_.emplace(key, score);
-  return score;
+  known_.emplace(key, result);
+  return result;
+}
+
+double FirstOrder::gain(const std::string& layer, const Recipe& recipe) {
+  if (recipe.empty()) return 1;
+  const std::string& similar = layers_.at(layer).similar;
+  double before = evaluated(similar, {}).handed_back;
+  return before > 0 ? evaluated(similar, recipe).handed_back / before : 1;
+}
+
+double FirstOrder::weight_of(size_t node) {
+  const Node& n = network_.nodes[node];
+  return n.op == "conv" ? evaluated(n.name, {}).handed_back : passed_on_.at(node);
+}
+
+std::vector<LayerScore> FirstOrder::scores(const std::map<std::string, Recipe>& changed) {
+  for (const auto& [layer, recipe] : changed) {
+    if (!layers_.contains(layer)) fail("the network has no convolution '{}'", layer);
+  }
+  // From the loss back: how much larger the gradient is that a node hands back.
+  std::vector<double> larger(network_.nodes.size(), 1);
+  std::map<std::string, double> scores;
+  for (size_t n = network_.nodes.size(); n-- > 0;) {
+    const Node& node = network_.nodes[n];
+    const std::vector<size_t>& users = users_[node.outputs[0]];
+    if (users.size() == 1) {
+      larger[n] = larger[users[0]];
+    } else if (!users.empty()) {
+      double before = 0, after = 0;
+      for (size_t user : users) {
+        before += weight_of(user);
+        after += weight_of(user) * larger[user];
+      }
+      if (before > 0) larger[n] = after / before;
+    }
+    if (node.op != "conv") continue;
+    auto found = changed.find(node.name);
+    const Recipe recipe = found == changed.end() ? Recipe() : found->second;
+    scores[node.name] = score(node.name, recipe) * larger[n];
+    larger[n] *= gain(node.name, recipe);
+  }
+  std::vector<LayerScore> result;
+  for (const LayerScore& layer : original_) result.push_back({layer.layer, scores.at(layer.layer)});
+  return result;
 }
 
 }  // namespace lathe

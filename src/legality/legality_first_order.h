@@ -1,11 +1,16 @@
-// Scores to first order: one layer is changed, everything around it stays as it was.
+// Scores to first order: layers are changed one at a time, and what follows for the others is put
+// together from that.
 //
 //   FirstOrder first(network, scorer, seed);                   one exact evaluation
-//   double moved = first.score("layer3.0.conv1", recipe);      one layer's work
+//   first.score("layer3.0.conv1", recipe);                     one layer's work
+//   first.scores({{"layer3.0.conv1", recipe}, ...});           none, where its layers are known
 //
-// What the layer reads and the gradient of what it makes are those of the original. A network that
-// differs in many layers is then the sum of their scores: thousands of candidates cost no more than
-// the distinct layers that they are made of.
+// A layer alone reads what it reads in the original, and gets the gradient that it gets there. In a
+// network of which several layers are changed the gradient is another one: a layer that hands back
+// G times as much (of the sum of squares) as it did makes the scores of all layers before it G
+// times as large, as far as its path is the only one; where paths join, as before the blocks of a
+// residual network, they count by what came along each in the original. Thousands of candidates
+// cost no more than the distinct layers that they are made of.
 #pragma once
 
 #include <map>
@@ -24,22 +29,42 @@ class FirstOrder {
   /// Returns the layers, in order, and what each scores in the original.
   const std::vector<LayerScore>& original() const { return original_; }
 
-  /// Returns what a layer scores that a recipe changed. What was asked before is known. May be
-  /// called by several threads.
-  double score(const std::string& layer, const Recipe& recipe);
+  /// Returns what a layer scores that a recipe changed, everything else being as it was. What was
+  /// asked before is known. May be called by several threads.
+  double score(const std::string& layer, const Recipe& recipe) {
+    return evaluated(layer, recipe).score;
+  }
+
+  /// Returns what each layer scores in a network of which these were changed, by their names.
+  std::vector<LayerScore> scores(const std::map<std::string, Recipe>& changed);
 
  private:
   /// A layer alone: a convolution, and the normalisation behind it.
   struct Layer {
     Graph graph;
-    Batch batch;  ///< what it reads, and the gradient of what it makes
+    Batch batch;          ///< what it reads, and the gradient of what it makes
+    std::string similar;  ///< the first layer of the same shapes
   };
+  struct Alone {
+    double score = 0;
+    double handed_back = 0;  ///< the sum of squares of the gradient of what it reads; 0: not asked
+  };
+
+  Alone evaluated(const std::string& layer, const Recipe& recipe);
+  /// Returns how much more gradient a layer hands back that a recipe changed.
+  double gain(const std::string& layer, const Recipe& recipe);
+  /// Returns how much gradient came along a node, in the original, to a value that others read too.
+  double weight_of(size_t node);
+
+  Graph network_;
+  std::vector<std::vector<size_t>> users_;  // of the network's values
+  std::map<size_t, double> passed_on_;      // by nodes that are no layers
   std::vector<LayerScore> original_;
   std::map<std::string, Layer> layers_;
   EvaluationOptions how_;
   uint64_t seed_;
   std::mutex mutex_;
-  std::map<std::pair<std::string, std::string>, double> known_;
+  std::map<std::pair<std::string, std::string>, Alone> known_;
 };
 
 }  // namespace lathe

@@ -14,9 +14,12 @@ namespace {
 
 constexpr std::pair<Feature::Form, const char*> form_names[] = {
     {Feature::Form::distance, "distance"},
+    {Feature::Form::log_distance, "log_distance"},
     {Feature::Form::layers_distance, "layers_distance"},
+    {Feature::Form::worst_distance, "worst_distance"},
     {Feature::Form::log_ratio, "log_ratio"},
     {Feature::Form::difference, "difference"},
+    {Feature::Form::moved, "moved"},
 };
 
 Feature::Form form_named(const std::string& name) {
@@ -74,23 +77,33 @@ const Comparison& find(const std::vector<Comparison>& comparisons, const std::st
 }
 
 double value_of(const Feature& feature, const Comparison& c) {
-  bool ratio = feature.form != Feature::Form::difference;
+  using Form = Feature::Form;
+  bool ratio = feature.form != Form::difference && feature.form != Form::moved;
   if (ratio && c.log_ratios.empty()) {
     fail("{} has no ratio: one of its scores is not positive", c.metric);
   }
-  switch (feature.form) {
-    case Feature::Form::distance:
-      return std::abs(mean(c.log_ratios));
-    case Feature::Form::log_ratio:
-      return mean(c.log_ratios);
-    case Feature::Form::difference:
-      return mean(c.differences);
-    case Feature::Form::layers_distance:
-      break;
+  double sum = 0, worst = 0;
+  for (const LayerMove& layer : c.layers) {
+    sum += std::abs(layer.log_ratio);
+    worst = std::max(worst, std::abs(layer.log_ratio));
   }
-  double sum = 0;
-  for (const LayerMove& layer : c.layers) sum += std::abs(layer.log_ratio);
-  return c.layers.empty() ? 0 : sum / static_cast<double>(c.layers.size());
+  switch (feature.form) {
+    case Form::distance:
+      return std::abs(mean(c.log_ratios));
+    case Form::log_distance:
+      return std::log1p(std::abs(mean(c.log_ratios)));
+    case Form::layers_distance:
+      return c.layers.empty() ? 0 : sum / static_cast<double>(c.layers.size());
+    case Form::worst_distance:
+      return worst;
+    case Form::log_ratio:
+      return mean(c.log_ratios);
+    case Form::difference:
+      return mean(c.differences);
+    case Form::moved:
+      return std::abs(mean(c.differences));
+  }
+  return 0;
 }
 
 /// Returns the deviation of a mean.

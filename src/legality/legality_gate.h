@@ -23,9 +23,12 @@ namespace lathe {
 struct Feature {
   enum class Form {
     distance,         ///< |log(score / original's)|, of the network
-    layers_distance,  ///< the mean of the same over layers
+    log_distance,     ///< log(1 + distance): that a score is far off, not how far
+    layers_distance,  ///< the mean of distances over layers
+    worst_distance,   ///< the largest of them
     log_ratio,        ///< log(score / original's)
     difference,       ///< score - original's
+    moved,            ///< |score - original's|
   };
   std::string metric;
   Form form = Form::distance;

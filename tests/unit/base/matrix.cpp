@@ -159,5 +159,30 @@ TEST(LeastSquares, WhatIsNotDetermined) {
   expect_failure([] { least_squares(matrix(1, {1, 2}), List{1, 2}, -1); }, {"the ridge -1"});
 }
 
+TEST(NonnegativeLeastSquares, IsLeastSquaresWhereNoSlopeIsBelowZero) {
+  LeastSquares free = least_squares(features, targets, 0.5);
+  LeastSquares bound = nonnegative_least_squares(features, targets, 0.5);
+  for (size_t j = 0; j < 2; ++j) {
+    ASSERT_GT(free.slopes[j], 0);
+    EXPECT_NEAR(bound.slopes[j], free.slopes[j], 1e-8);
+  }
+  EXPECT_NEAR(bound.intercept, free.intercept, 1e-8);
+}
+
+TEST(NonnegativeLeastSquares, LeavesOutWhatWouldFall) {
+  // The targets rise with the first feature and fall with the second.
+  Matrix two = matrix(2, {1, 5, 2, 3, 3, 4, 4, 1});
+  LeastSquares bound = nonnegative_least_squares(two, List{1, 2, 3, 4.5}, 0.1);
+  LeastSquares alone = least_squares(matrix(1, {1, 2, 3, 4}), List{1, 2, 3, 4.5}, 0.1);
+  EXPECT_EQ(bound.slopes[1], 0);
+  EXPECT_NEAR(bound.slopes[0], alone.slopes[0], 1e-8);
+  EXPECT_NEAR(bound.fitted[3], alone.fitted[3], 1e-8);
+  expect_failure(
+      [&] {
+        nonnegative_least_squares(two, List{1, 2, 3, 4}, 0);
+      },
+      {"the ridge 0 is not above 0"});
+}
+
 }  // namespace
 }  // namespace lathe::test

@@ -86,20 +86,59 @@ TEST(Calibration, FindsWhatAccuracyDependsOn) {
   for (int i = 0; i < 40; ++i) {
     double moved = random.normal();
     double noise = 0.02 * random.normal();
-    networks.push_back({"n", 90 - 2 * std::abs(moved) + 0.05 * random.normal(),
+    networks.push_back({"n", -2 * std::abs(moved) + 0.05 * random.normal(),
                         compared({scores("fisher", {1, 1})},
                                  {scores("fisher", {std::exp(moved + noise), std::exp(moved)})})});
   }
-  FittedRule fitted = fit_rule({{"fisher", Feature::Form::distance}}, networks, 90, 0.5);
+  FittedRule fitted = fit_rule({{"fisher", Feature::Form::distance}}, networks, 0.5);
   EXPECT_NEAR(fitted.rule.weights[0], -2, 0.2);
   EXPECT_GT(fitted.quality.area, 0.95);
   EXPECT_GT(fitted.quality.spearman, 0.95);
   EXPECT_LT(fitted.quality.false_acceptances(), 0.2);
-  EXPECT_NEAR(quality_of(find_rule("paper"), networks, 90, 0.5).area, 0.5, 0.25);
+  EXPECT_NEAR(quality_of(find_rule("paper"), networks, 0.5).area, 0.5, 0.25);
+}
+
+/// A network that lost "lost" points, with its ratios of Fisher Potential and of MACs.
+Trained trained(double lost, double fisher, double macs) {
+  return {"n", -lost,
+          compared({scores("fisher", {1}), scores("macs", {1})},
+                   {scores("fisher", {fisher}), scores("macs", {macs})})};
+}
+
+TEST(Calibration, KeepsFeaturesThatCountAsTheyMay) {
+  Random random(2, "networks");
+  std::vector<Trained> more, fewer;
+  for (int i = 0; i < 30; ++i) {
+    double macs = random.uniform(), fisher = std::exp(0.1 * random.normal());
+    more.push_back(trained(1 - macs, fisher, 0.1 + macs));
+    fewer.push_back(trained(macs, fisher, 0.1 + macs));
+  }
+  std::vector<Feature> features = features_of({find_metric("macs")});
+  EXPECT_EQ(features.front(), (Feature{"fisher", Feature::Form::distance}));
+  auto weight_of_macs = [&](const std::vector<Trained>& networks) {
+    GateRule rule = fit_rule(features, networks, 0.5).rule;
+    for (size_t i = 0; i < rule.features.size(); ++i) {
+      if (rule.features[i].metric == "macs") return rule.weights[i];
+    }
+    return 0.0;
+  };
+  EXPECT_GT(weight_of_macs(more), 0.2);
+  EXPECT_EQ(weight_of_macs(fewer), 0) << "fewer MACs never promise more accuracy";
+}
+
+TEST(Calibration, FindsNothingWhereThereIsNothing) {
+  // The area of networks left out is not raised by the choice among features.
+  Random random(3, "networks");
+  std::vector<Trained> networks;
+  for (int i = 0; i < 40; ++i) {
+    networks.push_back(
+        trained(random.uniform(), std::exp(random.normal()), 0.1 + random.uniform()));
+  }
+  EXPECT_LT(fit_rule(features_of({find_metric("macs")}), networks, 0.5).quality.area, 0.65);
 }
 
 TEST(Calibration, TooFewNetworksAreRefused) {
-  EXPECT_THROW(fit_rule({{"fisher", Feature::Form::distance}}, {}, 90, 0.5), UserError);
+  EXPECT_THROW(fit_rule({{"fisher", Feature::Form::distance}}, {}, 0.5), UserError);
 }
 
 }  // namespace

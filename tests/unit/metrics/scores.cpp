@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "legality/legality_first_order.h"
 #include "models/model.h"
+#include "transforms/transform_network.h"
 
 namespace lathe {
 namespace {
@@ -105,6 +106,31 @@ TEST(FirstOrder, OfALayerAsItWasIsItsScore) {
   double grouped = first.score("layer2.1.conv1", parse_recipe("group(4)"));
   EXPECT_GT(grouped, 0);
   EXPECT_THROW(first.score("no such layer", {}), UserError);
+}
+
+TEST(FirstOrder, GradientsGrowBeforeALayerThatHandsBackMore) {
+  Scorer scorer(noise(64, mixed), {.samples = 8});
+  Graph network = small_network(8);
+  FirstOrder first(network, scorer, 0);
+  std::vector<LayerScore> same = first.scores({});
+  Recipe deeper = parse_recipe("bottleneck(2, deepen)");
+  std::map<std::string, Recipe> changed;
+  for (const LayerScore& layer : first.original()) {
+    if (layer.layer.starts_with("layer3")) changed[layer.layer] = deeper;
+  }
+  auto total = [](const std::vector<LayerScore>& layers) {
+    double sum = 0;
+    for (const LayerScore& layer : layers) sum += layer.score;
+    return sum;
+  };
+  EXPECT_NEAR(total(same), total(first.original()), 1e-3 * total(same));
+  NetworkRecipe recipe;
+  for (const auto& [layer, steps] : changed) recipe.push_back({pattern_of(layer), steps});
+  double exact = scorer.run(transformed(network, recipe), {find_metric("fisher")})[0].totals()[0];
+  // Layers by themselves would say next to nothing of it.
+  EXPECT_GT(exact, 2 * total(same));
+  EXPECT_NEAR(std::log(total(first.scores(changed)) / exact), 0, std::log(2));
+  EXPECT_THROW(first.scores({{"no such layer", deeper}}), UserError);
 }
 
 }  // namespace
