@@ -5,10 +5,10 @@
 #include "autodiff/gradient.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/error.h"
+#include "base/memo.h"
 #include "ops/op_adjoint.h"
 
 namespace lathe {
@@ -21,6 +21,25 @@ bool hands_on(const ops::CallAdjoint& adjoint, const Type& from, const Type& to)
   const Statement& s = nest.statements().front();
   return s.update == Update::assign && s.value == read(0) && s.reads.size() == 1 &&
          s.reads[0].at.plain_is_equal(s.write.at);
+}
+
+/// What is known of the gradient of a call by one operand.
+struct Known {
+  bool exists = false, is_same = false;
+  std::vector<bool> reads = {};
+};
+
+/// Finds it out from the gradient's nest, once for all graphs that have the call.
+std::shared_ptr<const Known> knowledge(const Call& call, size_t by) {
+  static Memo<Known> memo;
+  return memo.of(fmt::format("{} {}", by, print(call)), [&] {
+    Context context;
+    auto adjoint = ops::make_adjoint(context, call, by);
+    if (!adjoint) return Known{};
+    std::vector<Type> types = infer(call);
+    bool is_same = types.size() == 1 && hands_on(*adjoint, types[0], call.type(by));
+    return Known{true, is_same, adjoint->reads};
+  });
 }
 
 class Differentiation {
@@ -44,19 +63,11 @@ class Differentiation {
   }
 
  private:
-  /// What is known of the gradient of a call by one operand.
-  struct Known {
-    bool exists = false, is_same = false;
-    std::vector<bool> reads;
-  };
-
   Graph graph_;
   const std::vector<ValueId>& by_;
   size_t nodes_ = 0;
   std::vector<bool> active_;                 // does the value depend on one of those?
   std::vector<std::vector<ValueId>> parts_;  // of each value's gradient, to be added up
-  std::map<std::pair<std::string, size_t>, Known> known_;
-  Context context_;
 
   void find_active() {
     active_.assign(graph_.values.size(), false);
@@ -120,19 +131,12 @@ class Differentiation {
     return parts[0];
   }
 
-  const Known& knowledge(const Call& call, size_t by, const Node& node) {
-    auto [at, is_new] = known_.try_emplace({print(call), by});
-    if (!is_new) return at->second;
+  static std::shared_ptr<const Known> knowledge_of(const Node& node, const Call& call, size_t by) {
     try {
-      auto adjoint = ops::make_adjoint(context_, call, by);
-      if (!adjoint) return at->second;
-      const Type& to = call.type(by);
-      std::vector<Type> types = infer(call);
-      at->second = {true, types.size() == 1 && hands_on(*adjoint, types[0], to), adjoint->reads};
+      return knowledge(call, by);
     } catch (const UserError& error) {
       fail("node '{}' has no gradient: {}", node.name, error.what());
     }
-    return at->second;
   }
 
   void visit(size_t n) {
@@ -146,12 +150,12 @@ class Differentiation {
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       ValueId to = node.inputs[i];
       if (to == no_value || !active_[to]) continue;
-      Known known = knowledge(call, i, node);
-      if (!known.exists) continue;
-      if (known.is_same) {
+      std::shared_ptr<const Known> known = knowledge_of(node, call, i);
+      if (!known->exists) continue;
+      if (known->is_same) {
         parts_[to].push_back(gradients[0]);
       } else {
-        parts_[to].push_back(adjoint_node(node, call, i, known, gradients));
+        parts_[to].push_back(adjoint_node(node, call, i, *known, gradients));
       }
     }
   }

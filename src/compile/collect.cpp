@@ -1,6 +1,7 @@
 // collect.cpp: the units of a graph. Interface: collect_units() of units.h.
 #include <algorithm>
 
+#include "base/memo.h"
 #include "compile/padding.h"
 #include "compile/prepare.h"
 #include "compile/storage.h"
@@ -19,13 +20,25 @@ bool is_stored(const Storage& storage, const Tensor& tensor) {
   return true;
 }
 
+/// Returns the operands of a call as its nest reads them: found once for all graphs that have it.
+std::shared_ptr<const std::vector<Tensor>> operands_of(const Call& call, const std::string& text) {
+  static Memo<std::vector<Tensor>> memo;
+  return memo.of(text, [&] {
+    Context context;
+    std::vector<Tensor> result;
+    Nest nest = nest_of(context, call);
+    for (const Tensor& tensor : nest.tensors()) {
+      if (tensor.role == Role::input || tensor.role == Role::weight) result.push_back(tensor);
+    }
+    return result;
+  });
+}
+
 class Collecting {
  public:
   explicit Collecting(const Graph& graph) : graph_(graph) {}
 
   CollectedUnits run() {
-    Context context;
-    std::map<std::string, std::vector<Tensor>> operands;  // of nests, by call
     result_.of_node.resize(graph_.nodes.size());
     for (size_t n = 0; n < graph_.nodes.size(); ++n) {
       const Node& node = graph_.nodes[n];
@@ -34,19 +47,12 @@ class Collecting {
         if (is_padded(graph_.values[id].storage.border)) add_border(n, id);
       }
       Call call = call_of(graph_, node);
-      auto [at, is_new] = operands.try_emplace(print(call));
-      if (is_new) {
-        Nest nest = nest_of(context, call);
-        for (const Tensor& tensor : nest.tensors()) {
-          if (tensor.role == Role::input || tensor.role == Role::weight)
-            at->second.push_back(tensor);
-        }
-      }
       Unit unit{print(call), call, {}, {}, {}, {}, false, {}, {}, 0};
+      std::shared_ptr<const std::vector<Tensor>> operands = operands_of(call, unit.key);
       size_t next = 0;
       for (ValueId id : node.inputs) {
         if (!is_there(graph_, id)) continue;
-        add_input(unit, id, at->second.at(next++));
+        add_input(unit, id, operands->at(next++));
       }
       for (ValueId id : node.outputs) {
         if (!is_there(graph_, id)) continue;

@@ -5,6 +5,8 @@
 #include "compile/memory.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <numeric>
 
 #include "base/random.h"
@@ -16,18 +18,37 @@ constexpr long line = 64;
 
 long rounded(long bytes) { return (std::max(bytes, 1L) + line - 1) / line * line; }
 
-bool overlap(const Lifetime& a, const Lifetime& b) {
-  return a.first <= b.last && b.first <= a.last;
+/// For each buffer, those that are in use at the same time.
+using Neighbours = std::vector<std::vector<uint32_t>>;
+
+Neighbours neighbours_of(const std::vector<Lifetime>& buffers) {
+  std::vector<uint32_t> order(buffers.size());
+  std::iota(order.begin(), order.end(), 0U);
+  std::sort(order.begin(), order.end(),
+            [&](uint32_t a, uint32_t b) { return buffers[a].first < buffers[b].first; });
+  Neighbours result(buffers.size());
+  for (size_t i = 0; i < order.size(); ++i) {
+    uint32_t a = order[i];
+    for (size_t j = i + 1; j < order.size(); ++j) {
+      uint32_t b = order[j];
+      if (buffers[b].first > buffers[a].last) break;  // as do all behind it
+      result[a].push_back(b);
+      result[b].push_back(a);
+    }
+  }
+  return result;
 }
 
 /// Places the buffers in this order.
-MemoryPlan placed(const std::vector<Lifetime>& buffers, const std::vector<size_t>& order) {
+MemoryPlan placed(const std::vector<Lifetime>& buffers, const Neighbours& neighbours,
+                  const std::vector<size_t>& order) {
   MemoryPlan plan;
   plan.offsets.assign(buffers.size(), -1);
+  std::vector<std::pair<long, long>> taken;  // from, to
   for (size_t b : order) {
-    std::vector<std::pair<long, long>> taken;  // from, to
-    for (size_t other = 0; other < buffers.size(); ++other) {
-      if (plan.offsets[other] < 0 || !overlap(buffers[b], buffers[other])) continue;
+    taken.clear();
+    for (uint32_t other : neighbours[b]) {
+      if (plan.offsets[other] < 0) continue;
       taken.emplace_back(plan.offsets[other], plan.offsets[other] + rounded(buffers[other].bytes));
     }
     std::sort(taken.begin(), taken.end());
@@ -48,14 +69,14 @@ MemoryPlan placed(const std::vector<Lifetime>& buffers, const std::vector<size_t
 
 /// Returns the most that is in use at one time.
 long most_live(const std::vector<Lifetime>& buffers) {
-  size_t end = 0;
-  for (const Lifetime& b : buffers) end = std::max(end, b.last + 1);
-  long most = 0;
-  for (size_t step = 0; step < end; ++step) {
-    long live = 0;
-    for (const Lifetime& b : buffers) {
-      if (b.first <= step && step <= b.last) live += rounded(b.bytes);
-    }
+  std::map<size_t, long> change;  // of what is in use, at each step
+  for (const Lifetime& b : buffers) {
+    change[b.first] += rounded(b.bytes);
+    change[b.last + 1] -= rounded(b.bytes);
+  }
+  long live = 0, most = 0;
+  for (const auto& [step, bytes] : change) {
+    live += bytes;
     most = std::max(most, live);
   }
   return most;
@@ -70,10 +91,11 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& buffers) {
   auto size = [&](size_t i) { return buffers[i].bytes; };
   auto first = [&](size_t i) { return buffers[i].first; };
 
-  MemoryPlan best = placed(buffers, order);
+  Neighbours neighbours = neighbours_of(buffers);
+  MemoryPlan best = placed(buffers, neighbours, order);
   std::vector<size_t> best_order = order;
   auto consider = [&](const std::vector<size_t>& trial) {
-    MemoryPlan plan = placed(buffers, trial);
+    MemoryPlan plan = placed(buffers, neighbours, trial);
     if (plan.bytes > best.bytes) return;
     best = plan;
     best_order = trial;

@@ -15,9 +15,29 @@ long product(const std::vector<long>& numbers) {
   return std::accumulate(numbers.begin(), numbers.end(), 1L, std::multiplies<>());
 }
 
+/// Has the result a coordinate that this factor moves with and the other does not?
+bool has_own_coordinate(const Statement& s, const Access& factor, const Access& other) {
+  for (size_t i = 0; i < s.dims.size(); ++i) {
+    if (poly::involves(s.write.at, i) && poly::involves(factor.at, i) &&
+        !poly::involves(other.at, i)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Is it a sum of products as of matrices: the gradient by a convolution's weights, say? There is
+/// far more to compute than to read, and it takes tiles of sums in registers to be quick: parts
+/// would have to leave them.
+bool is_contraction(const Statement& s) {
+  return s.value.op == Expr::Op::mul && s.reads.size() == 2 &&
+         has_own_coordinate(s, s.reads[0], s.reads[1]) &&
+         has_own_coordinate(s, s.reads[1], s.reads[0]);
+}
+
 /// Returns the outermost coordinate of a sum that is better split.
 std::optional<size_t> coordinate_to_split(const Statement& s, const Tensor& to) {
-  if (s.update != Update::add || !is_float(to.element)) return std::nullopt;
+  if (s.update != Update::add || !is_float(to.element) || is_contraction(s)) return std::nullopt;
   if (!poly::is_box_from_zero(s.domain)) return std::nullopt;
   std::vector<long> extents = lathe::extents(plain_order(s, {}));
   std::optional<size_t> outer;

@@ -11,7 +11,8 @@
 namespace lathe {
 
 /// Returns the nest, of which every statement has loops of its own, with long sums into few
-/// elements computed in two stages: along the outermost loop of the sum at last.
+/// elements computed in two stages: along the outermost loop of the sum at last. Products as of
+/// matrices stay as they are.
 Nest with_partial_sums(const Nest& nest);
 
 }  // namespace lathe

@@ -13,15 +13,14 @@
 namespace lathe::ops {
 namespace {
 
-Call inner(const Call& call) { return parse_call(call.text("of")); }
-
 std::vector<Type> types_of(const Call& call) {
-  Call of = inner(call);
+  std::shared_ptr<const Differentiated> known = differentiated(call);
+  const Call& of = known->of;
   auto by = static_cast<size_t>(call.integer("by"));
   if (call.integer("by") < 0 || !of.has(by)) {
     call.refuse("by={}: {} has no such operand", call.integer("by"), of.name());
   }
-  std::vector<std::optional<Operand>> all = adjoint_operands(of);
+  const std::vector<std::optional<Operand>>& all = known->operands;
   if (call.inputs() > all.size()) {
     call.refuse("{} operands; there are {} values and gradients", call.inputs(), all.size());
   }
@@ -36,7 +35,8 @@ std::vector<Type> types_of(const Call& call) {
 }
 
 Nest nest_of_call(isl::ctx ctx, const Call& call) {
-  Call of = inner(call);
+  std::shared_ptr<const Differentiated> known = differentiated(call);
+  const Call& of = known->of;
   auto made = make_adjoint(ctx, of, static_cast<size_t>(call.integer("by")));
   if (!made) call.refuse("{} has no gradient by operand {}", of.name(), call.integer("by"));
   for (size_t i = 0; i < std::max(call.inputs(), made->reads.size()); ++i) {

@@ -2,6 +2,7 @@
 #include "ops/op_adjoint.h"
 
 #include "base/error.h"
+#include "base/memo.h"
 #include "nest/adjoint.h"
 #include "nest/partial_sums.h"
 
@@ -35,6 +36,17 @@ std::vector<std::optional<Operand>> adjoint_operands(const Call& of) {
     for (const Type& type : infer(of)) result.push_back(Operand{type, false});
   }
   return result;
+}
+
+std::shared_ptr<const Differentiated> differentiated(const Call& adjoint) {
+  // Gradients of gradients hold texts in texts, and a graph the same many times: each is read once.
+  static Memo<Differentiated> memo;
+  const std::string& text = adjoint.text("of");
+  return memo.of(text, [&] {
+    Call of = parse_call(text);
+    std::vector<std::optional<Operand>> operands = adjoint_operands(of);
+    return Differentiated{std::move(of), std::move(operands)};
+  });
 }
 
 std::optional<CallAdjoint> make_adjoint(isl::ctx ctx, const Call& of, size_t by) {

@@ -1,6 +1,7 @@
 // Gradients of calls: what they read, and their nests.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "ops/op.h"
@@ -9,6 +10,15 @@ namespace lathe::ops {
 
 /// Returns what the gradient of a call may read: its operands, its outputs, the gradients of these.
 std::vector<std::optional<Operand>> adjoint_operands(const Call& of);
+
+/// What a call of "adjoint" is the gradient of, and what it may read.
+struct Differentiated {
+  Call of;
+  std::vector<std::optional<Operand>> operands;
+};
+
+/// Finds that out from the text that the adjoint has of it.
+std::shared_ptr<const Differentiated> differentiated(const Call& adjoint);
 
 /// The gradient of a call by one of its operands.
 struct CallAdjoint {

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "nest/border.h"
+#include "ops/op_adjoint.h"
 #include "ops/op_formula.h"
 #include "ops/op_fused.h"
 
@@ -294,7 +295,8 @@ class Composer {
 bool is_elementwise(const Call& call) {
   if (is_formula(call.name()) || call.name() == "batch_norm") return true;
   if (call.name() != "adjoint") return false;
-  Call of = parse_call(call.text("of"));
+  std::shared_ptr<const Differentiated> known = differentiated(call);
+  const Call& of = known->of;
   auto by = static_cast<size_t>(call.integer("by"));
   // The gradient of a sum is the same for all that was summed up.
   if (of.name() == "reduce_sum" || of.name() == "reduce_mean" || of.name() == "variance") {

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "ops/op.h"
+#include "ops/op_adjoint.h"
 #include "ops/op_formula.h"
 #include "passes/pass_fused.h"
 
@@ -62,7 +63,7 @@ std::optional<Convolution> convolution_of(const Graph& graph, const Node& node) 
     return source.index;
   };
   if (!part.by) return Convolution{first.call, std::nullopt, operand(0)};
-  Call call = parse_call(first.call.text("of"));
+  Call call = ops::differentiated(first.call)->of;
   // Operands, the output, and then its gradient: that is what a gradient by the data convolves.
   size_t gradient = call.inputs() + 1;
   std::optional<size_t> data = *part.by == 0 ? operand(gradient) : std::nullopt;

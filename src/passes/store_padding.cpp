@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/memo.h"
 #include "nest/slide.h"
 #include "ops/op.h"
 #include "passes/pass.h"
@@ -45,6 +46,15 @@ std::vector<Tensor> operands(const Nest& nest) {
   return result;
 }
 
+/// Returns those of a call's nest: found once for all graphs that have the call.
+std::shared_ptr<const std::vector<Tensor>> operands_of(const Call& call) {
+  static Memo<std::vector<Tensor>> memo;
+  return memo.of(print(call), [&] {
+    Context context;
+    return operands(nest_of(context, call));
+  });
+}
+
 bool is_padded(const Tensor& tensor) {
   return std::any_of(tensor.pad.begin(), tensor.pad.end(),
                      [](const Pad& pad) { return pad.before > 0 || pad.after > 0; });
@@ -58,31 +68,33 @@ void widen(std::vector<Pad>& border, const std::vector<Pad>& pad) {
   }
 }
 
-/// Can the value have a border? Its producer writes it, and callers do not see it.
-bool can_have_border(const Graph& graph, ValueId id) {
-  const Value& value = graph.values[id];
-  bool is_output = std::find(graph.outputs.begin(), graph.outputs.end(), id) != graph.outputs.end();
-  bool is_whole = std::any_of(graph.values.begin(), graph.values.end(),
-                              [&](const Value& v) { return v.storage.whole == id; });
-  return value.kind == Value::Kind::computed && !is_output && !is_whole &&
-         value.storage.whole == no_value;
+/// Says of each value whether it can have a border: its producer writes it, and callers do not see
+/// it.
+std::vector<bool> can_have_border(const Graph& graph) {
+  std::vector<bool> result;
+  for (const Value& value : graph.values) {
+    result.push_back(value.kind == Value::Kind::computed && value.storage.whole == no_value);
+  }
+  for (ValueId id : graph.outputs) result[id] = false;
+  for (const Value& value : graph.values) {
+    if (value.storage.whole != no_value) result[value.storage.whole] = false;
+  }
+  return result;
 }
 
 Graph run(const Graph& graph) {
   Graph result = graph;
-  Context context;
-  std::map<std::string, std::vector<Tensor>> known;  // by call
+  std::vector<bool> can_be_wider = can_have_border(graph);
   for (const Node& node : graph.nodes) {
     Call call = call_of(graph, node);
     if (!has_nest(call)) continue;
-    auto [at, is_new] = known.try_emplace(print(call));
-    if (is_new) at->second = operands(nest_of(context, call));
+    std::shared_ptr<const std::vector<Tensor>> tensors = operands_of(call);
     size_t next = 0;
     for (ValueId id : node.inputs) {
       if (id == no_value || count_of(graph.values[id].type.shape) == 0) continue;
-      const Tensor& tensor = at->second.at(next++);
+      const Tensor& tensor = tensors->at(next++);
       // Zeros only: other paddings are rare, and a tensor has one border.
-      if (!is_padded(tensor) || tensor.padding != 0 || !can_have_border(graph, id)) continue;
+      if (!is_padded(tensor) || tensor.padding != 0 || !can_be_wider[id]) continue;
       if (tensor.pad.size() != graph.values[id].type.shape.size()) continue;
       widen(result.values[id].storage.border, tensor.pad);
     }
