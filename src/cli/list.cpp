@@ -1,10 +1,11 @@
-// list.cpp: "lathe list transforms|ops|models|judges|metrics": what there is.
+// list.cpp: "lathe list transforms|ops|models|judges|metrics|strategies": what there is.
 #include <map>
 
 #include "base/error.h"
 #include "cli/verb_nest.h"
 #include "metrics/metric.h"
 #include "models/model.h"
+#include "strategies/strategy.h"
 
 namespace lathe::cli {
 namespace {
@@ -81,11 +82,15 @@ std::vector<Row> metric_rows() {
   return rows;
 }
 
-const std::map<std::string, std::vector<Row> (*)()> lists = {{"judges", judge_rows},
-                                                             {"metrics", metric_rows},
-                                                             {"models", model_rows},
-                                                             {"ops", op_rows},
-                                                             {"transforms", transform_rows}};
+std::vector<Row> strategy_rows() {
+  std::vector<Row> rows;
+  for (const Strategy& each : strategies::all()) rows.push_back({each.name, "", each.summary});
+  return rows;
+}
+
+const std::map<std::string, std::vector<Row> (*)()> lists = {
+    {"judges", judge_rows}, {"metrics", metric_rows},      {"models", model_rows},
+    {"ops", op_rows},       {"strategies", strategy_rows}, {"transforms", transform_rows}};
 
 void print_rows(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
@@ -125,6 +130,8 @@ std::function<int()> prepare(CLI::App& app) {
 
 }  // namespace
 
-Verb list() { return {"list", "list transforms, operators, models, judges or metrics", prepare}; }
+Verb list() {
+  return {"list", "list transforms, operators, models, judges, metrics or strategies", prepare};
+}
 
 }  // namespace lathe::cli

@@ -55,6 +55,11 @@ long parse_amount(const std::string& option, const std::string& text) {
   return std::lround(value * scale);
 }
 
+NetworkLimits limits_of(const Options& options) {
+  return {parse_amount("--max-params", options.max_params),
+          parse_amount("--max-macs", options.max_macs)};
+}
+
 /// Tells how far the search is: a line that changes on a terminal, plain lines elsewhere, events in
 /// JSON if those are asked for.
 class Telling {
@@ -250,8 +255,7 @@ class Session {
     return {space_,
             tables_,
             rule_,
-            {parse_amount("--max-params", options_.max_params),
-             parse_amount("--max-macs", options_.max_macs)},
+            limits_of(options_),
             options_.trials,
             options_.exact,
             options_.score.network.seed};
@@ -290,7 +294,10 @@ class Session {
 
 int run(Options& options) {
   if (options.folder.empty()) options.folder = "runs/" + options.score.network.network;
+  // What is wrong is said before anything is begun.
   find_strategy(options.strategy);
+  find_rule(options.rule);
+  limits_of(options);
   listen_to_interruptions();
   return Session(options).run();
 }
