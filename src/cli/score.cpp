@@ -111,7 +111,8 @@ void write_gradients(const Options& options, const Graph& network, const Scorer&
     if (activation.gradient == no_value) continue;
     wanted.emplace_back(activation.layer, program.want(activation.gradient));
   }
-  program.run(how.compile, how.threads);
+  Runners runners(how.compile, how.threads);
+  program.run(runners);
   NamedArrays arrays;
   for (const auto& [layer, place] : wanted) arrays.emplace_back(layer, program.result(place));
   write_npz(options.gradients, arrays);

@@ -23,6 +23,10 @@ void add_scorer_arguments(CLI::App& app, ScoreArguments& arguments) {
       ->check(CLI::Range(0, 256));
   app.add_option("--seed", arguments.network.seed, "the first seed");
   app.add_flag("--double", arguments.is_double, "compute in double precision, slower");
+  app.add_option("--memory", arguments.memory,
+                 "bytes that activations and gradients may take, as in 1G: some are computed again")
+      ->transform(CLI::AsSizeValue(false))
+      ->check(CLI::Range(1L, any_memory));
   add_error_argument(app, arguments.tuned);
 }
 
@@ -67,6 +71,7 @@ Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, s
   options.samples = arguments.samples;
   options.threads = workers_of(arguments);
   if (arguments.is_double) options.element = Element::f64;
+  options.memory = arguments.memory;
   options.max_error = arguments.tuned.max_error;
   options.progress = std::move(progress);
   return Scorer(load_dataset(arguments.data, Split::train, *normalize), options);

@@ -14,6 +14,7 @@ struct ScoreArguments {
   long samples = 64, seeds = 4;
   int threads = 0;
   bool is_double = false;
+  long memory = any_memory;
   TunedArguments tuned;
 };
 

@@ -10,6 +10,7 @@
 #include "compile/prepare.h"
 #include "compile/storage.h"
 #include "compile/units.h"
+#include "compile/weights.h"
 
 namespace lathe {
 namespace {
@@ -97,19 +98,28 @@ class Assembly {
   }
 
   long add_constant(const std::string& key, long bytes,
-                    const std::function<void(std::byte*)>& write) {
+                    const std::function<void(long offset)>& fill) {
     auto found = constants_.find(key);
     if (found != constants_.end()) return found->second;
     auto offset = static_cast<long>((result_.weights.size() + 63) / 64 * 64);
     result_.weights.resize(static_cast<size_t>(offset + bytes));
-    write(result_.weights.data() + offset);
+    fill(offset);
     constants_.emplace(key, offset);
     return offset;
   }
 
-  const Array& data_of(ValueId id) const {
-    check(graph_.values[id].data.has_value(), "weights were checked before");
-    return *graph_.values[id].data;
+  /// Adds the data of a value: as they are, or as a preparation has them.
+  long add_data(const std::string& key, ValueId id, long bytes,
+                const std::optional<Preparation>& preparation) {
+    const Value& value = graph_.values[id];
+    return add_constant(key, bytes, [&](long offset) {
+      CompiledWeight weight{value.name, value.type, offset, preparation};
+      if (value.data) {
+        write(weight, *value.data, result_.weights.data());
+      } else {
+        result_.later.push_back(std::move(weight));
+      }
+    });
   }
 
   // ---- steps ------------------------------------------------------------------------------
@@ -197,9 +207,9 @@ class Assembly {
     for (double value : tensor.values) key += fmt::format(" {}", value);
     Array values = Array::of_reals(tensor.element, tensor.shape, tensor.values);
     auto bytes = values.bytes();
-    return {LATHE_WEIGHTS, 0,
-            add_constant(key, static_cast<long>(bytes.size()),
-                         [&](std::byte* to) { std::memcpy(to, bytes.data(), bytes.size()); })};
+    return {LATHE_WEIGHTS, 0, add_constant(key, static_cast<long>(bytes.size()), [&](long offset) {
+              std::memcpy(result_.weights.data() + offset, bytes.data(), bytes.size());
+            })};
   }
 
   void put_first_steps_first() {
@@ -222,10 +232,8 @@ class Assembly {
     }
     const Value& value = graph_.values[values[t]];
     if (has_data(value)) {
-      const Array& data = data_of(values[t]);
-      long offset = add_constant(
-          fmt::format("{}", values[t]), static_cast<long>(data.bytes().size()),
-          [&](std::byte* to) { std::memcpy(to, data.bytes().data(), data.bytes().size()); });
+      long all = count_of(value.type.shape) * bytes;
+      long offset = add_data(fmt::format("{}", values[t]), values[t], all, std::nullopt);
       return {LATHE_WEIGHTS, 0, offset};
     }
     Where& where = place_of(values[t], now);
@@ -245,14 +253,12 @@ class Assembly {
 
   long prepare_constant(const Preparation& p, const NodeCode& code,
                         const std::vector<ValueId>& values) {
-    const Array& data = data_of(values[p.from]);
     long bytes = size_of(code.tensors[p.to].element);
     std::string key = fmt::format("{} {}", values[p.from], print_layout(code.layouts[p.to]));
     std::vector<std::string> names;
     for (size_t i = 0; i < p.extents.size(); ++i) names.push_back(fmt::format("i{}", i));
     key += poly::text(p.source, names) + poly::text(p.target, names);
-    return add_constant(key, code.layouts[p.to].size * bytes,
-                        [&](std::byte* to) { prepare(p, data.bytes().data(), to, bytes); });
+    return add_data(key, values[p.from], code.layouts[p.to].size * bytes, p);
   }
 
   void place_buffers() {
@@ -298,9 +304,10 @@ void check_data(const Graph& graph) {
   }
 }
 
-Compiled compile(const Graph& graph, const CompileOptions& options) {
+Compiled compile(const Graph& given, const CompileOptions& options) {
+  if (options.weights == WeightData::now) check_data(given);
+  Graph graph = options.weights == WeightData::now ? given : without_data(given);
   verify(graph);
-  check_data(graph);
   for (const Node& node : graph.nodes) {
     if (has_nest(call_of(graph, node))) continue;
     fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",

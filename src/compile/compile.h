@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "backends/llvm.h"
+#include "compile/node.h"
 #include "graph/graph.h"
 #include "passes/pass_layout.h"
 #include "passes/pass_recompute.h"
@@ -29,6 +30,9 @@ using LayoutChooser = std::function<std::optional<LayoutChoice>(const std::strin
 
 class MadeUnits;
 
+/// When is the data of weights given? Later: the code holds for any (CompiledWeight).
+enum class WeightData { now, later };
+
 struct CompileOptions {
   Target target = native_target();
   Effort effort = Effort::quick;
@@ -40,6 +44,7 @@ struct CompileOptions {
   LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit
   /// Bytes that values may take: some are computed again if that helps (pass_recompute.h).
   long memory = any_memory;
+  WeightData weights = WeightData::now;
   /// The most that algebraic steps may round: a multiple of the outputs' root mean square.
   double max_error = any_error;
   std::function<void(size_t, size_t)> progress = nullptr;  ///< told how many nodes of how many
@@ -67,6 +72,14 @@ struct CompiledFace {
   Type type;
 };
 
+/// A weight whose data were not there when the network was compiled.
+struct CompiledWeight {
+  std::string value;  ///< its name in the graph
+  Type type;
+  long offset;                             ///< among the weights
+  std::optional<Preparation> preparation;  ///< none: it lies as it is
+};
+
 struct Compiled {
   std::string name;
   Target target;
@@ -76,6 +89,7 @@ struct Compiled {
   std::vector<CompiledNode> nodes;
   std::vector<CompiledFace> inputs, outputs;
   std::vector<std::byte> weights;
+  std::vector<CompiledWeight> later;  ///< what is to be written there before it runs
   long arena_bytes = 0, scratch_bytes = 0;
   long prepared_bytes = 0;  ///< that the first steps make of the weights
   long live_bytes = 0;      ///< the most that is alive at one time
@@ -87,7 +101,7 @@ bool is_compilable(const Graph& graph);
 /// Fails if a weight or state of the graph has no data.
 void check_data(const Graph& graph);
 
-/// Compiles a graph. Every weight must have data.
+/// Compiles a graph. Every weight must have data, unless it is given later.
 Compiled compile(const Graph& graph, const CompileOptions& options = {});
 
 /// What the compiler makes of one node, as it is compiled with its neighbours.
@@ -102,8 +116,13 @@ NodeListing list_node(const Graph& graph, const std::string& node, const Compile
 /// A compiled network in this process.
 class Runner {
  public:
+  /// The network's weights were known when it was compiled, or are those of the graph.
   Runner(const Compiled& compiled, int threads);
+  Runner(const Compiled& compiled, int threads, const Graph& weights);
   ~Runner();
+
+  /// Takes the weights of this graph from now on: where they were to be given later.
+  void load(const Graph& weights);
 
   /// Returns the outputs for these inputs, both in the graph's order.
   std::vector<Array> run(const std::vector<Array>& inputs);

@@ -2,13 +2,16 @@
 #include "base/error.h"
 #include "compile/compile.h"
 #include "compile/faces.h"
+#include "compile/weights.h"
 
 namespace lathe {
 
 struct Runner::State {
   Jit jit;
   std::vector<CompiledFace> inputs, outputs;
-  std::vector<std::byte> weights;
+  std::vector<std::byte> buffer;
+  std::byte* weights = nullptr;  // in the buffer, aligned
+  std::vector<CompiledWeight> later;
   std::vector<lathe_step> steps;
   std::vector<lathe_place> places;
   std::vector<lathe_face> faces;  // inputs, then outputs
@@ -23,15 +26,20 @@ struct Runner::State {
   }
 };
 
-Runner::Runner(const Compiled& compiled, int threads) : state_(std::make_unique<State>()) {
+Runner::Runner(const Compiled& compiled, int threads) : Runner(compiled, threads, Graph{}) {}
+
+Runner::Runner(const Compiled& compiled, int threads, const Graph& weights)
+    : state_(std::make_unique<State>()) {
   State& s = *state_;
   for (const std::string& object : compiled.objects) s.jit.add(object);
   s.inputs = compiled.inputs;
   s.outputs = compiled.outputs;
-  s.weights.resize(compiled.weights.size() + 64);
-  auto begin = reinterpret_cast<uintptr_t>(s.weights.data());
-  auto* weights = s.weights.data() + (64 - begin % 64) % 64;
-  std::copy(compiled.weights.begin(), compiled.weights.end(), weights);
+  s.buffer.resize(compiled.weights.size() + 64);
+  auto begin = reinterpret_cast<uintptr_t>(s.buffer.data());
+  s.weights = s.buffer.data() + (64 - begin % 64) % 64;
+  std::copy(compiled.weights.begin(), compiled.weights.end(), s.weights);
+  s.later = compiled.later;
+  write_all(s.later, weights, s.weights);
   for (const CompiledStep& step : compiled.steps) {
     auto* kernel = reinterpret_cast<lathe_kernel>(s.jit.find(step.symbol));
     s.steps.push_back({kernel, static_cast<int32_t>(s.places.size()),
@@ -51,7 +59,7 @@ Runner::Runner(const Compiled& compiled, int threads) : state_(std::make_unique<
                s.places.data(),
                s.faces.data(),
                s.faces.data() + s.inputs.size(),
-               weights,
+               s.weights,
                compiled.arena_bytes,
                compiled.scratch_bytes,
                compiled.prepared_bytes,
@@ -61,6 +69,11 @@ Runner::Runner(const Compiled& compiled, int threads) : state_(std::make_unique<
 }
 
 Runner::~Runner() = default;
+
+void Runner::load(const Graph& weights) {
+  write_all(state_->later, weights, state_->weights);
+  if (lathe_model_prepare(state_->model) != 0) fail("{}", lathe_last_error());
+}
 
 void Runner::run(const void* const* inputs, void* const* outputs) {
   if (lathe_model_run(state_->model, inputs, outputs) != 0) fail("{}", lathe_last_error());

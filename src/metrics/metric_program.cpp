@@ -164,15 +164,14 @@ size_t Program::feed(Batch batch) {
   return batches_.size() - 1;
 }
 
-void Program::run(const CompileOptions& options, int threads) {
+void Program::run(Runners& runners) {
   if (wanted_.empty()) return;
   Graph graph = graph_.unfinished();
   graph.outputs = wanted_;
   if (labels_ == no_value) std::erase_if(graph.inputs, [&](ValueId id) { return id != images_; });
   graph = without_dead(graph);
   verify_types(graph);
-  Compiled compiled = compile(graph, options);
-  Runner runner(compiled, threads);
+  Runner& runner = runners.of(graph);
   for (const Batch& batch : batches_) {
     std::vector<Array> inputs{converted(batch.images, kind_.element)};
     if (batch.gradient) {
@@ -191,6 +190,9 @@ Evaluation::Evaluation(const Graph& network, Batch batch, EvaluationOptions opti
     fail("'{}' takes images {}, not {}", network.name, print_shape(shape),
          print_shape(batch_.images.shape()));
   }
+  if (!options_.runners) {
+    options_.runners = std::make_shared<Runners>(options_.compile, options_.threads);
+  }
 }
 
 Program& Evaluation::program() { return program(options_.kind); }
@@ -207,7 +209,7 @@ Program& Evaluation::program(const ProgramKind& kind) {
 std::vector<Score> Evaluation::run(const std::vector<Metric>& metrics) {
   std::vector<Finish> finishes;
   for (const Metric& metric : metrics) finishes.push_back(metric.prepare(*this));
-  for (auto& [kind, program] : programs_) program->run(options_.compile, options_.threads);
+  for (auto& [kind, program] : programs_) program->run(runners());
   std::vector<Score> scores;
   for (size_t i = 0; i < metrics.size(); ++i) {
     scores.push_back(finishes[i]());

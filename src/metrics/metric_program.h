@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "autodiff/training.h"
-#include "compile/compile.h"
+#include "compile/runners.h"
 #include "metrics/metric.h"
 #include "ops/op_graph.h"
 
@@ -84,7 +84,7 @@ class Program {
   const Array& result(size_t place, size_t batch = 0) const { return results_.at(batch).at(place); }
 
   /// Compiles the program and runs it, if anything is wanted of it.
-  void run(const CompileOptions& options, int threads);
+  void run(Runners& runners);
 
  private:
   ProgramKind kind_;
@@ -102,6 +102,9 @@ struct EvaluationOptions {
   ProgramKind kind = {};  ///< of the program, where a metric wants no other
   int threads = 1;
   CompileOptions compile = {};
+  /// Of evaluations of the same network with other weights, so that it is compiled once, as
+  /// "compile" and "threads" say; null: of this evaluation alone.
+  std::shared_ptr<Runners> runners = nullptr;
   /// Returns further batches, for metrics that need more than one: 1, 2, ...
   std::function<Batch(size_t)> more = nullptr;
   uint64_t seed = 0;  ///< of what metrics draw
@@ -121,6 +124,8 @@ class Evaluation {
   const Graph& network() const { return network_; }
   const Batch& batch() const { return batch_; }
   const EvaluationOptions& options() const { return options_; }
+  /// Returns what programs run with.
+  Runners& runners() const { return *options_.runners; }
 
   /// Returns what each of the metrics says; can be asked once. Fails if the loss is no number.
   std::vector<Score> run(const std::vector<Metric>& metrics);

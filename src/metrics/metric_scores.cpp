@@ -30,6 +30,7 @@ Scorer::Scorer(Dataset data, ScorerOptions options)
   if (options_.samples < 2) fail("a minibatch needs at least 2 samples, not {}", options_.samples);
   compile_.made = std::make_shared<MadeUnits>();
   compile_.target.workers = usual_workers;
+  compile_.memory = options_.memory;
   compile_.max_error = options_.max_error;
 }
 
@@ -63,10 +64,13 @@ EvaluationOptions Scorer::evaluation(uint64_t seed) const {
 std::vector<Scores> Scorer::run(const Graph& network, const std::vector<Metric>& metrics) const {
   std::vector<Scores> result;
   for (const Metric& metric : metrics) result.push_back({metric.name, {}});
+  auto runners = std::make_shared<Runners>(compile_, options_.threads);
   for (size_t i = 0; i < options_.seeds; ++i) {
     if (options_.progress) options_.progress(i, options_.seeds);
     uint64_t seed = options_.first_seed + i;
-    Evaluation evaluation(initialised(network, seed), batch(seed), this->evaluation(seed));
+    EvaluationOptions how = this->evaluation(seed);
+    how.runners = runners;
+    Evaluation evaluation(initialised(network, seed), batch(seed), std::move(how));
     std::vector<Score> scores = evaluation.run(metrics);
     for (size_t m = 0; m < metrics.size(); ++m) result[m].of_seeds.push_back(std::move(scores[m]));
   }

@@ -20,6 +20,7 @@ struct ScorerOptions {
   long samples = 64;               ///< of a minibatch
   int threads = 1;                 ///< the scores do not depend on it
   Element element = Element::f32;  ///< in which it is computed
+  long memory = any_memory;        ///< that values may take, as CompileOptions has it
   double max_error = any_error;    ///< of algebraic steps, as CompileOptions has it
   /// Told how many evaluations are done, of how many.
   std::function<void(size_t, size_t)> progress = nullptr;

@@ -29,7 +29,7 @@ Finish prepare(Evaluation& evaluation) {
   program->feed({ones(shape), {}});
   auto samples = static_cast<double>(shape[0]);
   return [&evaluation, program, samples, wanted = want_gradients(*program)] {
-    program->run(evaluation.options().compile, evaluation.options().threads);
+    program->run(evaluation.runners());
     Score score =
         score_of(*program, wanted, [&](std::span<const double> w, std::span<const double> g) {
           return salience(w, g) / samples;

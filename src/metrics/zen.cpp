@@ -112,8 +112,7 @@ Finish prepare(Evaluation& evaluation) {
     const EvaluationOptions& options = evaluation.options();
     Graph graph = features_and_variances(
         with_drawn_weights(with_samples(evaluation.network(), samples), options.seed));
-    Compiled compiled = compile(graph, options.compile);
-    Runner runner(compiled, options.threads);
+    Runner& runner = evaluation.runners().of(graph);
     const Shape& shape = graph.values[graph.inputs[0]].type.shape;
     Score score;
     for (int i = 0; i < repeats; ++i) {

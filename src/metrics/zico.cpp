@@ -34,7 +34,7 @@ Finish prepare(Evaluation& evaluation) {
   second->feed(evaluation.options().more(1));
   return [&evaluation, &first, second, wanted = want_gradients(first),
           also = want_gradients(*second)] {
-    second->run(evaluation.options().compile, evaluation.options().threads);
+    second->run(evaluation.runners());
     Score score;
     for (size_t i = 0; i < wanted.size(); ++i) {
       double sum =

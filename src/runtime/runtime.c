@@ -262,6 +262,14 @@ static void take_turn(struct lathe_model* model) {
   } /* a signal came */
 }
 
+int lathe_model_prepare(struct lathe_model* model) {
+  if (!model) return lathe_fail("no model");
+  take_turn(model);
+  run_steps(model, 0, (int32_t)model->network->first_step);
+  sem_post(&model->turn);
+  return 0;
+}
+
 int lathe_model_run(struct lathe_model* model, const void* const* inputs, void* const* outputs) {
   if (!model) return lathe_fail("no model");
   const struct lathe_network* network = model->network;

@@ -73,6 +73,10 @@ struct lathe_model;
 struct lathe_model* lathe_model_create(const struct lathe_network* network, int threads);
 void lathe_model_destroy(struct lathe_model* model);
 
+/* Runs the first steps again, after the weights of the network changed. Returns 0, or -1 with an
+   error. */
+int lathe_model_prepare(struct lathe_model* model);
+
 /* Reads inputs[i], writes outputs[i], each dense and row-major. Returns 0, or -1 with an error. May
    be called from several threads: calls on one model take turns. Allocates nothing. */
 int lathe_model_run(struct lathe_model* model, const void* const* inputs, void* const* outputs);

@@ -60,6 +60,28 @@ TEST(Scorer, DoesNotDependOnThreads) {
   EXPECT_NE(totals[0], totals[1]);  // of two seeds
 }
 
+TEST(Scorer, SeedsAreAsEachAlone) {
+  std::vector<Scores> both =
+      Scorer(noise(64, mixed), {.seeds = 2, .samples = 4}).run(small_network(4), metrics::all());
+  for (uint64_t seed : {0, 1}) {
+    Scorer scorer(noise(64, mixed), {.first_seed = seed, .samples = 4});
+    std::vector<Scores> alone = scorer.run(small_network(4), metrics::all());
+    for (size_t m = 0; m < both.size(); ++m) {
+      EXPECT_EQ(both[m].totals()[seed], alone[m].totals()[0]) << both[m].metric;
+    }
+  }
+}
+
+TEST(Scorer, ComputesTheSameInLessMemory) {
+  std::vector<double> totals;
+  for (long memory : {any_memory, 1L << 16}) {
+    Scorer scorer(noise(64, mixed), {.samples = 4, .memory = memory});
+    EXPECT_EQ(scorer.evaluation(0).compile.memory, memory);
+    totals.push_back(scorer.run(small_network(4), {find_metric("fisher")})[0].totals()[0]);
+  }
+  EXPECT_NEAR(totals[1], totals[0], 1e-4 * totals[0]);
+}
+
 TEST(Scorer, IsIndependentOfTheBatchInSize) {
   auto total = [](long samples) {
     Scorer scorer(noise(64, mixed), {.samples = samples});
