@@ -44,6 +44,7 @@ void print_rule(const GateRule& rule) {
       rule.name, std::exp(-rule.network_band), std::exp(rule.network_band),
       std::exp(-rule.layer_band), std::exp(rule.layer_band), rule.tolerance, rule.intercept);
   for (size_t i = 0; i < rule.features.size(); ++i) {
+    if (rule.weights[i] == 0) continue;
     text +=
         fmt::format(" {} {:.3g} {}({})", rule.weights[i] < 0 ? '-' : '+', std::abs(rule.weights[i]),
                     name_of(rule.features[i].form), rule.features[i].metric);

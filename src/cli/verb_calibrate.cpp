@@ -141,6 +141,7 @@ void print_single_scores(const Networks& networks, const std::vector<Metric>& me
 void print_rule(const GateRule& rule) {
   fmt::print("\nthe rule: {:+.3f} points", rule.intercept);
   for (size_t i = 0; i < rule.features.size(); ++i) {
+    if (rule.weights[i] == 0) continue;
     fmt::print("\n{:>17.3f} {}({})", rule.weights[i], name_of(rule.features[i].form),
                rule.features[i].metric);
   }

@@ -72,8 +72,8 @@ Table without(const Table& table, size_t network) {
   return result;
 }
 
-/// Returns a number with as many digits as rules are written with.
-double rounded(double number) { return std::stod(fmt::format("{:.4g}", number)); }
+/// Returns a number with as many digits as rules are written with, and a 0 without a sign.
+double rounded(double number) { return std::stod(fmt::format("{:.4g}", number)) + 0.0; }
 
 /// A linear function of all features, and how wrong it is about networks left out: the deviation.
 struct Line {

@@ -58,12 +58,44 @@ Graph layer_alone(const Graph& graph, const Found& found) {
   return builder.build();
 }
 
-/// Describes what layers have in common that change a gradient alike.
-std::string shapes_of(const Graph& graph, const Found& found) {
-  const Node& node = graph.nodes[found.node];
-  auto shape = [&](ValueId id) { return print_shape(graph.values[id].type.shape); };
-  return fmt::format("{} {} {} {}", shape(node.inputs[0]), shape(node.inputs[1]),
-                     shape(node.outputs[0]), found.norm.has_value());
+/// Returns the convolutions that read the network's input, not what another one made of it.
+std::vector<size_t> first_convolutions(const Graph& graph) {
+  std::vector<size_t> result;
+  std::vector<bool> is_read(graph.values.size(), false);
+  for (ValueId id : graph.inputs) is_read[id] = true;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    bool reads = std::any_of(node.inputs.begin(), node.inputs.end(),
+                             [&](ValueId id) { return id != no_value && is_read[id]; });
+    if (reads && node.op == "conv") {
+      result.push_back(n);
+    } else if (reads) {
+      for (ValueId id : node.outputs) is_read[id] = true;
+    }
+  }
+  return result;
+}
+
+/// Adds the sums of squares of a value's channels to a program; returns their place among the
+/// results.
+size_t want_channels(Program& program, ValueId value) {
+  GraphBuilder& g = program.graph();
+  Shape axes{0};
+  for (size_t i = 2; i < g.shape(value).size(); ++i) axes.push_back(static_cast<long>(i));
+  return program.want(g.call("reduce_sum_square", {value}, {{"axes", axes}, {"keep", 0L}}));
+}
+
+/// Returns the sum over filters of what each gets times the sum of its squared weights.
+double handed_back(const Array& given, const Array& weight) {
+  std::vector<double> squares = given.reals(), weights = weight.reals();
+  size_t count = weights.size() / squares.size();
+  double sum = 0;
+  for (size_t c = 0; c < squares.size(); ++c) {
+    for (size_t i = 0; i < count; ++i) {
+      sum += squares[c] * weights[c * count + i] * weights[c * count + i];
+    }
+  }
+  return sum;
 }
 
 /// Adds the sum of squares of a value to a program; returns its place among the results.
@@ -118,14 +150,9 @@ FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer, uint64_t seed
   how_.threads = 1;
   how_.compile.threads = 1;
   how_.kind.loss = ProgramKind::Loss::given;
-  std::map<std::string, std::string> first_of;
   for (size_t i = 0; i < found.size(); ++i) {
-    const std::string& name = network.nodes[found[i].node].name;
-    const std::string& first =
-        first_of.try_emplace(shapes_of(network, found[i]), name).first->second;
-    layers_[name] = {layer_alone(network, found[i]),
-                     {program.result(reads[i]), {}, program.result(given[i])},
-                     first};
+    layers_[network.nodes[found[i].node].name] = {
+        layer_alone(network, found[i]), {program.result(reads[i]), {}, program.result(given[i])}};
   }
   for (size_t i = 0; i < joins.size(); ++i) {
     passed_on_[joins[i]] = passed[i] == no_place ? 0 : program.result(passed[i]).reals()[0];
@@ -141,17 +168,36 @@ FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& 
   }
   auto found = layers_.find(layer);
   if (found == layers_.end()) fail("the network has no convolution '{}'", layer);
-  const auto& [graph, batch, similar] = found->second;
-  Graph changed = recipe.empty() ? graph : transformed(graph, {{pattern_of(layer), recipe}});
-  Evaluation evaluation(initialised(changed, seed_), batch, how_);
+  const auto& [graph, batch] = found->second;
+  Graph changed = initialised(
+      recipe.empty() ? graph : transformed(graph, {{pattern_of(layer), recipe}}), seed_);
+  Evaluation evaluation(changed, batch, how_);
   Program& program = evaluation.program();
-  // The gradient of what a layer reads takes as long as all else: one of like layers tells.
-  std::optional<size_t> squares;
-  if (recipe.empty() || layer == similar) {
-    squares = want_squares(program, program.loss_gradients({program.images()})[0]);
+  // Weights are drawn independently: what a convolution hands back is, in squares, what each filter
+  // gets times its squared weights. So nothing that fisher does not need is computed.
+  std::vector<ValueId> outputs;
+  std::vector<size_t> firsts = first_convolutions(changed), places;
+  for (size_t n : firsts) {
+    const std::string& name = changed.values[changed.nodes[n].outputs[0]].name;
+    outputs.push_back(*find_value(program.graph().unfinished(), name));
   }
-  Alone result{evaluation.run({find_metric("fisher")})[0].total, 0};
-  if (squares) result.handed_back = program.result(*squares).reals()[0];
+  for (ValueId gradient : program.loss_gradients(outputs)) {
+    places.push_back(gradient == no_value ? no_place : want_channels(program, gradient));
+  }
+  // As it was, it is computed for all that: paths that join are compared by it.
+  size_t exactly = no_place;
+  if (recipe.empty()) {
+    ValueId gradient = program.loss_gradients({program.images()})[0];
+    if (gradient != no_value) exactly = want_squares(program, gradient);
+  }
+  Alone result{evaluation.run({find_metric("fisher")})[0].total, 0, 0};
+  if (exactly != no_place) result.measured = program.result(exactly).reals()[0];
+  for (size_t i = 0; i < firsts.size(); ++i) {
+    if (places[i] == no_place) continue;
+    const Value& weight = changed.values[changed.nodes[firsts[i]].inputs[1]];
+    if (!weight.data) continue;
+    result.estimated += handed_back(program.result(places[i]), *weight.data);
+  }
   std::lock_guard lock(mutex_);
   known_.emplace(key, result);
   return result;
@@ -159,14 +205,13 @@ FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& 
 
 double FirstOrder::gain(const std::string& layer, const Recipe& recipe) {
   if (recipe.empty()) return 1;
-  const std::string& similar = layers_.at(layer).similar;
-  double before = evaluated(similar, {}).handed_back;
-  return before > 0 ? evaluated(similar, recipe).handed_back / before : 1;
+  double before = evaluated(layer, {}).estimated;
+  return before > 0 ? evaluated(layer, recipe).estimated / before : 1;
 }
 
 double FirstOrder::weight_of(size_t node) {
   const Node& n = network_.nodes[node];
-  return n.op == "conv" ? evaluated(n.name, {}).handed_back : passed_on_.at(node);
+  return n.op == "conv" ? evaluated(n.name, {}).measured : passed_on_.at(node);
 }
 
 std::vector<LayerScore> FirstOrder::scores(const std::map<std::string, Recipe>& changed) {

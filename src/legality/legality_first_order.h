@@ -42,12 +42,12 @@ class FirstOrder {
   /// A layer alone: a convolution, and the normalisation behind it.
   struct Layer {
     Graph graph;
-    Batch batch;          ///< what it reads, and the gradient of what it makes
-    std::string similar;  ///< the first layer of the same shapes
+    Batch batch;  ///< what it reads, and the gradient of what it makes
   };
   struct Alone {
     double score = 0;
-    double handed_back = 0;  ///< the sum of squares of the gradient of what it reads; 0: not asked
+    /// The sum of squares of the gradient of what it reads; measured where nothing is changed.
+    double estimated = 0, measured = 0;
   };
 
   Alone evaluated(const std::string& layer, const Recipe& recipe);
