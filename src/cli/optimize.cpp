@@ -1,5 +1,4 @@
 // optimize.cpp: "lathe optimize NETWORK": a faster network that keeps its capacity, with proof.
-#include <signal.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -7,6 +6,7 @@
 
 #include "base/error.h"
 #include "bundle/bundle.h"
+#include "cli/verb_long.h"
 #include "cli/verb_scores.h"
 #include "compile/embedded.h"
 #include "compile/tuned.h"
@@ -27,37 +27,21 @@ struct Options {
   bool json = false;
 };
 
-/// Set by an interruption: a handler can do no more. The second one ends the program.
-volatile sig_atomic_t interrupted = 0;
-
-void listen_to_interruptions() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { interrupted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-}
-
 /// Reads how much there may be of something: "9M", "1.2G", "500k" or a number.
-long parse_amount(const std::string& option, const std::string& text) {
+long parse_limit(const std::string& option, const std::string& text) {
   if (text.empty()) return std::numeric_limits<long>::max();
-  size_t end = 0;
-  double value = -1;
-  try {
-    value = std::stod(text, &end);
-  } catch (const std::exception&) {
-    end = 0;
-  }
-  std::string unit = text.substr(std::min(end, text.size()));
-  double scale = unit.empty() ? 1 : unit == "k" ? 1e3 : unit == "M" ? 1e6 : unit == "G" ? 1e9 : 0;
-  if (end == 0 || !(value > 0) || scale == 0) {
+  auto amount = parse_amount(text);
+  static const std::map<std::string, double> scales{{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}};
+  auto scale = amount ? scales.find(amount->unit) : scales.end();
+  if (scale == scales.end()) {
     fail("{} {}: write a number, as in 9M, 1.2G or 500000", option, text);
   }
-  return std::lround(value * scale);
+  return std::lround(amount->value * scale->second);
 }
 
 NetworkLimits limits_of(const Options& options) {
-  return {parse_amount("--max-params", options.max_params),
-          parse_amount("--max-macs", options.max_macs)};
+  return {parse_limit("--max-params", options.max_params),
+          parse_limit("--max-macs", options.max_macs)};
 }
 
 /// Tells how far the search is: a line that changes on a terminal, plain lines elsewhere, events in
@@ -216,7 +200,7 @@ class Session {
     Telling telling(options_.json);
     TableOptions how{options_.score.network.seed,
                      [&](const TableProgress& progress) { telling.show(progress); },
-                     [] { return interrupted != 0; }};
+                     is_interrupted};
     if (!measure_layers(tables_, space_, timed_, bench_, journal_, how)) return stopped();
     FirstOrder first(scored_, scorer_, options_.score.network.seed);
     int workers = workers_of(options_.score);

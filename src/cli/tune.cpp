@@ -1,9 +1,9 @@
 // tune.cpp: "lathe tune NETWORK": better schedules and layouts from measurement, kept for every
 // other command.
-#include <signal.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "cli/verb_long.h"
 #include "cli/verb_network.h"
 #include "cli/verb_tune_show.h"
 #include "search/native_bench.h"
@@ -19,33 +19,19 @@ struct Options {
   bool resume = false, again = false, show = false, json = false;
 };
 
-/// Set by an interruption: a handler can do no more. The second one ends the program.
-volatile sig_atomic_t interrupted = 0;
-
-void listen_to_interruptions() {
-  struct sigaction action {};
-  action.sa_handler = [](int) { interrupted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  sigaction(SIGINT, &action, nullptr);
-}
-
 /// Reads a budget: "90s", "10m" or "1h", or a number of candidates.
 void set_budget(TuneOptions& options, const std::string& text) {
-  size_t end = 0;
-  double value = -1;
-  try {
-    value = std::stod(text, &end);
-  } catch (const std::exception&) {
-    end = 0;
-  }
-  std::string unit = text.substr(std::min(end, text.size()));
-  bool known = unit.empty() || unit == "s" || unit == "m" || unit == "h";
-  if (end == 0 || !known || !(value > 0) || value > 1e9) {
+  auto amount = parse_amount(text);
+  bool known =
+      amount && amount->value <= 1e9 &&
+      (amount->unit.empty() || amount->unit == "s" || amount->unit == "m" || amount->unit == "h");
+  if (!known) {
     fail(
         "--budget {}: write a time, as in 90s, 10m or 1h, or how many candidates are tried, as "
         "in 500",
         text);
   }
+  const auto& [value, unit] = *amount;
   if (unit.empty()) {
     options.trials = std::max(1L, static_cast<long>(value));
   } else {
@@ -126,7 +112,7 @@ int run(const Options& options) {
   how.seed = options.seed;
   how.layers = options.layers;
   how.begin = options.again ? TuneOptions::Begin::again : TuneOptions::Begin::resume;
-  how.stop = [] { return interrupted != 0; };
+  how.stop = is_interrupted;
   listen_to_interruptions();
   Target target = native_target();
   auto bench = native_bench(graph, target, options.threads);
