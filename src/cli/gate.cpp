@@ -151,7 +151,7 @@ void score_layers(FirstOrder& first, const std::vector<Choices>& choices,
   }
   for_each_index(jobs.size(), threads, [&](size_t i) {
     auto [l, r] = jobs[i];
-    first.score(choices[l].layer, choices[l].recipes[r]);
+    first.change(choices[l].layer, choices[l].recipes[r]);
   });
 }
 

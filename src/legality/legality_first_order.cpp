@@ -203,10 +203,11 @@ FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& 
   return result;
 }
 
-double FirstOrder::gain(const std::string& layer, const Recipe& recipe) {
-  if (recipe.empty()) return 1;
+LayerChange FirstOrder::change(const std::string& layer, const Recipe& recipe) {
+  Alone changed = evaluated(layer, recipe);
+  if (recipe.empty()) return {changed.score, 1};
   double before = evaluated(layer, {}).estimated;
-  return before > 0 ? evaluated(layer, recipe).estimated / before : 1;
+  return {changed.score, before > 0 ? changed.estimated / before : 1};
 }
 
 double FirstOrder::weight_of(size_t node) {
@@ -218,30 +219,50 @@ std::vector<LayerScore> FirstOrder::scores(const std::map<std::string, Recipe>& 
   for (const auto& [layer, recipe] : changed) {
     if (!layers_.contains(layer)) fail("the network has no convolution '{}'", layer);
   }
-  // From the loss back: how much larger the gradient is that a node hands back.
-  std::vector<double> larger(network_.nodes.size(), 1);
-  std::map<std::string, double> scores;
-  for (size_t n = network_.nodes.size(); n-- > 0;) {
+  std::vector<double> gains;
+  std::vector<LayerScore> result;
+  for (const LayerScore& layer : original_) {
+    auto found = changed.find(layer.layer);
+    LayerChange now = change(layer.layer, found == changed.end() ? Recipe() : found->second);
+    result.push_back({layer.layer, now.score});
+    gains.push_back(now.gain);
+  }
+  std::vector<double> received = flow().received(gains);
+  for (size_t i = 0; i < result.size(); ++i) result[i].score *= received[i];
+  return result;
+}
+
+GradientFlow FirstOrder::flow() {
+  std::vector<GradientFlow::Station> stations(network_.nodes.size());
+  for (size_t n = 0; n < stations.size(); ++n) {
     const Node& node = network_.nodes[n];
     const std::vector<size_t>& users = users_[node.outputs[0]];
-    if (users.size() == 1) {
-      larger[n] = larger[users[0]];
-    } else if (!users.empty()) {
-      double before = 0, after = 0;
-      for (size_t user : users) {
-        before += weight_of(user);
-        after += weight_of(user) * larger[user];
-      }
-      if (before > 0) larger[n] = after / before;
+    for (size_t user : users) {
+      stations[n].readers.push_back({user, users.size() == 1 ? 1 : weight_of(user)});
     }
-    if (node.op != "conv") continue;
-    auto found = changed.find(node.name);
-    const Recipe recipe = found == changed.end() ? Recipe() : found->second;
-    scores[node.name] = score(node.name, recipe) * larger[n];
-    larger[n] *= gain(node.name, recipe);
+    auto layer = std::find_if(original_.begin(), original_.end(),
+                              [&](const LayerScore& l) { return l.layer == node.name; });
+    bool is_layer = node.op == "conv" && layer != original_.end();
+    if (is_layer) stations[n].layer = static_cast<size_t>(layer - original_.begin());
   }
-  std::vector<LayerScore> result;
-  for (const LayerScore& layer : original_) result.push_back({layer.layer, scores.at(layer.layer)});
+  return GradientFlow(std::move(stations));
+}
+
+std::vector<double> GradientFlow::received(const std::vector<double>& gains) const {
+  std::vector<double> result(gains.size(), 1), handed_back(stations_.size(), 1);
+  // From the loss back.
+  for (size_t n = stations_.size(); n-- > 0;) {
+    const Station& station = stations_[n];
+    double before = 0, after = 0;
+    for (const Reader& reader : station.readers) {
+      before += reader.weight;
+      after += reader.weight * handed_back[reader.station];
+    }
+    if (before > 0) handed_back[n] = after / before;
+    if (!station.layer) continue;
+    result[*station.layer] = handed_back[n];
+    handed_back[n] *= gains[*station.layer];
+  }
   return result;
 }
 

@@ -2,7 +2,7 @@
 // together from that.
 //
 //   FirstOrder first(network, scorer, seed);                   one exact evaluation
-//   first.score("layer3.0.conv1", recipe);                     one layer's work
+//   first.change("layer3.0.conv1", recipe).score;              one layer's work
 //   first.scores({{"layer3.0.conv1", recipe}, ...});           none, where its layers are known
 //
 // A layer alone reads what it reads in the original, and gets the gradient that it gets there. In a
@@ -15,11 +15,42 @@
 
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "metrics/metric_scores.h"
 #include "nest/step.h"
 
 namespace lathe {
+
+/// How gradients flow back through a network.
+class GradientFlow {
+ public:
+  struct Reader {
+    size_t station;
+    double weight;  ///< of the gradient that came along it, in the original
+  };
+  /// A node: who reads what it makes, and which layer it is, if it is one.
+  struct Station {
+    std::vector<Reader> readers;
+    std::optional<size_t> layer;
+  };
+
+  GradientFlow() = default;
+  explicit GradientFlow(std::vector<Station> stations) : stations_(std::move(stations)) {}
+
+  /// Takes how many times as much each layer hands back as it did, in squares; returns how many
+  /// times as much each gets.
+  std::vector<double> received(const std::vector<double>& gains) const;
+
+ private:
+  std::vector<Station> stations_;  // in the order of the network
+};
+
+/// A layer that a recipe changed, everything else being as it was.
+struct LayerChange {
+  double score = 0;  ///< its Fisher Potential
+  double gain = 1;   ///< how many times as much gradient it hands back, in squares
+};
 
 class FirstOrder {
  public:
@@ -29,11 +60,12 @@ class FirstOrder {
   /// Returns the layers, in order, and what each scores in the original.
   const std::vector<LayerScore>& original() const { return original_; }
 
-  /// Returns what a layer scores that a recipe changed, everything else being as it was. What was
-  /// asked before is known. May be called by several threads.
-  double score(const std::string& layer, const Recipe& recipe) {
-    return evaluated(layer, recipe).score;
-  }
+  /// Returns what becomes of a layer that a recipe changes. What was asked before is known. May be
+  /// called by several threads.
+  LayerChange change(const std::string& layer, const Recipe& recipe);
+
+  /// Returns how gradients flow; layers are numbered as original() has them.
+  GradientFlow flow();
 
   /// Returns what each layer scores in a network of which these were changed, by their names.
   std::vector<LayerScore> scores(const std::map<std::string, Recipe>& changed);
@@ -51,8 +83,6 @@ class FirstOrder {
   };
 
   Alone evaluated(const std::string& layer, const Recipe& recipe);
-  /// Returns how much more gradient a layer hands back that a recipe changed.
-  double gain(const std::string& layer, const Recipe& recipe);
   /// Returns how much gradient came along a node, in the original, to a value that others read too.
   double weight_of(size_t node);
 

@@ -13,17 +13,19 @@ using onnx::AttributeProto;
 constexpr size_t most_listed = 1 << 20;     // numbers of an attribute
 constexpr long most_stored = 1L << 25;      // elements that all translations may make
 constexpr long most_folded = 1L << 26;      // elements that all folding may make
+constexpr long most_grown = 1L << 22;       // of those, beyond what was folded
 constexpr double most_instances = 1 << 28;  // that a folded operator may have
 
 /// Elements that a result may have to be computed while importing: enough for every shape, and for
 /// weights that are only rearranged, but no file grows much by it.
-bool is_worth_folding(const std::vector<Type>& outputs, long operands, long folded) {
+bool is_worth_folding(const std::vector<Type>& outputs, long operands, const ImportState& state) {
   long count = 0;
   for (const Type& type : outputs) {
     if (type.dynamic) return true;
     count += count_of(type.shape);
   }
-  return count <= std::max(1024L, 4 * operands) && folded + count <= most_folded;
+  return count <= std::max(1024L, 4 * operands) && state.folded + count <= most_folded &&
+         state.grown + std::max(0L, count - operands) <= most_grown;
 }
 
 /// Has the call few instances? Sums may have many more than operands and results have elements.
@@ -194,13 +196,16 @@ std::vector<ValueId> Site::emit_all(std::string_view op, const std::vector<Value
   check(found != nullptr, "translations emit operators that there are");
   try {
     Call call(*found, operands, attributes);
-    if (all_known && is_worth_folding(infer(call), count, state_.folded) &&
+    if (all_known && is_worth_folding(infer(call), count, state_) &&
         is_soon_done(state_.context, call)) {
       std::vector<ValueId> results;
+      long made = 0;
       for (Array& array : evaluate(state_.context, call, arrays)) {
-        state_.folded += array.count();
+        made += array.count();
         results.push_back(constant_value(std::move(array)));
       }
+      state_.folded += made;
+      state_.grown += std::max(0L, made - count);
       return results;
     }
     std::string name = node_.name().empty() && wants(0) ? node_.output(0) : node_.name();

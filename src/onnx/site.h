@@ -25,6 +25,7 @@ struct ImportState {
   std::unordered_map<ValueId, Array> known;  ///< of inputs whose value was given
   std::set<ValueId> constants;               ///< that translations made
   long folded = 0;                           ///< elements that folding made so far
+  long grown = 0;                            ///< of those, more than what was folded had
   long stored = 0;                           ///< elements that translations made so far
 };
 

@@ -143,6 +143,20 @@ void fill_times(LayerTables& tables, const NetworkSpace& space, const LayerMeasu
   tables.rest = median(rests);
 }
 
+/// Sets how gradients flow, and where the sites are in that.
+void set_flow(LayerTables& tables, const NetworkSpace& space, FirstOrder& first) {
+  tables.flow = first.flow();
+  tables.own_scores.clear();
+  tables.places.assign(space.sites.size(), 0);
+  const std::vector<LayerScore>& layers = first.original();
+  for (size_t i = 0; i < layers.size(); ++i) {
+    tables.own_scores.push_back(layers[i].score);
+    for (size_t s = 0; s < space.sites.size(); ++s) {
+      if (space.sites[s].layer == layers[i].layer) tables.places[s] = i;
+    }
+  }
+}
+
 }  // namespace
 
 bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
@@ -170,17 +184,23 @@ bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& fi
     std::string name;
   };
   std::vector<Job> jobs;
-  tables.scores.assign(space.sites.size(), {});
+  set_flow(tables, space, first);
+  tables.scores = tables.gains = {};
   for (size_t s = 0; s < space.sites.size(); ++s) {
     const LayerKind& kind = space.kinds[space.sites[s].kind];
-    tables.scores[s].assign(kind.variants.size(), 0);
+    tables.scores.emplace_back(kind.variants.size(), 0);
+    tables.gains.emplace_back(kind.variants.size(), 1);
     for (size_t v = 0; v < kind.variants.size(); ++v) {
       if (!std::isfinite(tables.times[s][v])) continue;
       std::string name =
-          fmt::format("score of {}: {}", space.sites[s].layer, print(kind.variants[v].recipe));
-      auto known = journal.number(name);
-      if (known) tables.scores[s][v] = *known;
-      if (!known) jobs.push_back({s, v, std::move(name)});
+          fmt::format("{}: {}", space.sites[s].layer, print(kind.variants[v].recipe));
+      auto score = journal.number("score of " + name), gain = journal.number("gain of " + name);
+      if (score && gain) {
+        tables.scores[s][v] = *score;
+        tables.gains[s][v] = *gain;
+      } else {
+        jobs.push_back({s, v, std::move(name)});
+      }
     }
   }
   std::mutex mutex;
@@ -193,22 +213,19 @@ bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& fi
       if (options.stop && options.stop()) stopped = true;
       if (stopped) return;
     }
-    double score = infinity;  // what cannot be scored is far from the original
+    LayerChange change{infinity, 1};  // what cannot be scored is far from the original
     try {
-      score = first.score(space.sites[job.site].layer, space.variant(job.site, job.variant).recipe);
+      change =
+          first.change(space.sites[job.site].layer, space.variant(job.site, job.variant).recipe);
     } catch (const UserError&) {
     }
     std::lock_guard lock(mutex);
-    tables.scores[job.site][job.variant] = score;
-    journal.set_number(job.name, score);
+    tables.scores[job.site][job.variant] = change.score;
+    tables.gains[job.site][job.variant] = change.gain;
+    journal.set_number("score of " + job.name, change.score);
+    journal.set_number("gain of " + job.name, change.gain);
     if (options.progress) options.progress({"variants scored", ++done, jobs.size()});
   });
-  tables.other_score = 0;
-  for (const LayerScore& layer : first.original()) {
-    bool may_change = std::any_of(space.sites.begin(), space.sites.end(),
-                                  [&](const LayerSite& s) { return s.layer == layer.layer; });
-    if (!may_change) tables.other_score += layer.score;
-  }
   return !stopped;
 }
 
@@ -216,14 +233,24 @@ FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
                            const LayerTables& tables, const Assignment& assignment) {
   FirstJudgement result;
   result.time = tables.rest;
-  double before = tables.other_score, after = tables.other_score;
+  std::vector<double> scores = tables.own_scores, gains(scores.size(), 1);
+  for (size_t s = 0; s < assignment.size(); ++s) {
+    result.time += tables.times[s][assignment[s]];
+    scores[tables.places[s]] = tables.scores[s][assignment[s]];
+    gains[tables.places[s]] = tables.gains[s][assignment[s]];
+  }
+  std::vector<double> received = tables.flow.received(gains);
+  double before = 0, after = 0;
+  for (size_t i = 0; i < scores.size(); ++i) {
+    scores[i] *= received[i];
+    before += tables.own_scores[i];
+    after += scores[i];
+  }
   Comparison fisher{"fisher", {}, {}, {}};
   for (size_t s = 0; s < assignment.size(); ++s) {
-    double own = tables.scores[s][0], score = tables.scores[s][assignment[s]];
-    result.time += tables.times[s][assignment[s]];
-    before += own;
-    after += score;
-    fisher.layers.push_back({space.sites[s].layer, std::log(score / own)});
+    size_t place = tables.places[s];
+    result.layers.push_back(std::log(scores[place] / tables.own_scores[place]));
+    fisher.layers.push_back({space.sites[s].layer, result.layers.back()});
   }
   result.log_ratio = std::log(after / before);
   fisher.log_ratios = {result.log_ratio};

@@ -14,10 +14,13 @@
 namespace lathe {
 
 struct LayerTables {
-  ChoiceTable times;       ///< seconds of each site and variant; infinity where it failed
-  double rest = 0;         ///< seconds of what cannot change
-  ChoiceTable scores;      ///< Fisher Potential, to first order
-  double other_score = 0;  ///< of layers that cannot change
+  ChoiceTable times;               ///< seconds of each site and variant; infinity where it failed
+  double rest = 0;                 ///< seconds of what cannot change
+  ChoiceTable scores;              ///< Fisher Potential, everything else being as it was
+  ChoiceTable gains;               ///< how many times as much gradient it hands back
+  GradientFlow flow;               ///< through all layers
+  std::vector<double> own_scores;  ///< of those layers as they were
+  std::vector<size_t> places;      ///< of sites among them
 };
 
 /// How far the work on the tables is.
@@ -45,9 +48,10 @@ bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& fi
 /// What the tables say of a network.
 struct FirstJudgement {
   bool accepted = false;
-  std::string reason;    ///< why it is not
-  double time = 0;       ///< seconds, the sum of its layers'
-  double log_ratio = 0;  ///< of Fisher Potentials
+  std::string reason;          ///< why it is not
+  double time = 0;             ///< seconds, the sum of its layers'
+  double log_ratio = 0;        ///< of Fisher Potentials
+  std::vector<double> layers;  ///< log_ratio of each site
   double predicted = 0;  ///< points of accuracy, as far as the tables know the rule's features
 };
 

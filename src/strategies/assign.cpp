@@ -1,11 +1,10 @@
 // assign.cpp: the fastest network that the tables accept, over all layers at once; then what exact
 // evaluation says of it, and again with what was learned.
 //
-// Times, Fisher Potentials, MACs and weights of a network are sums over its layers, so the choice
-// is an integer program. The rule's prediction is no sum, but its parts are functions of sums:
-// bounds on the sums are tried that keep it above the tolerance. Exact evaluation differs from the
-// tables, mostly by the same amount for networks that are alike: that amount is added the next
-// time.
+// Times, MACs and weights of a network are sums over its layers, and so, nearly, is the logarithm
+// of the ratio of its Fisher Potential: the choice is an integer program. What the rule predicts is
+// made linear at the last solution. What is not linear is put right by judging that solution, and
+// solving again; what the tables do not know, by what exact evaluation says of it.
 #include <cmath>
 #include <set>
 
@@ -14,161 +13,225 @@
 namespace lathe::strategies {
 namespace {
 
-/// The parts of the rule's prediction that depend on sums: weights of |log fisher|, log macs and
-/// log params.
-struct Prediction {
-  double fisher = 0, macs = 0, params = 0;
-};
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
-Prediction prediction_of(const GateRule& rule) {
-  Prediction result;
-  for (size_t i = 0; i < rule.features.size(); ++i) {
-    const Feature& feature = rule.features[i];
-    if (feature.metric == "fisher") result.fisher += rule.weights[i];
-    if (feature.metric == "macs") result.macs += rule.weights[i];
-    if (feature.metric == "params") result.params += rule.weights[i];
-  }
-  return result;
-}
+/// What a judgement of a network says, or the difference of two.
+struct Moves {
+  double network = 0;          ///< log_ratio of Fisher Potentials
+  std::vector<double> layers;  ///< of each site
+  double points = 0;           ///< predicted
+};
 
 class AssigningSearcher : public Searcher {
  public:
   explicit AssigningSearcher(const StrategyInput& input)
-      : input_(input), shifts_(input.space.sites.size(), 0) {}
+      : input_(input), sites_(input.space.sites.size()), exact_{0, std::vector<double>(sites_), 0} {
+    // Each variant alone in the network: what it does to the whole.
+    Assignment assignment(sites_, 0);
+    for (size_t s = 0; s < sites_; ++s) {
+      alone_.emplace_back();
+      moved_.emplace_back();
+      for (size_t v = 0; v < input.tables.times[s].size(); ++v) {
+        assignment[s] = v;
+        FirstJudgement judged = judged_first(assignment);
+        bool known = std::isfinite(judged.log_ratio);
+        alone_.back().push_back(known ? judged.log_ratio : 0);
+        moved_.back().push_back(known ? judged.layers[s] : infinity);
+      }
+      assignment[s] = 0;
+    }
+  }
 
   std::optional<Proposal> propose() override {
     constexpr double tighter = 0.15;  // points, where nothing was learned
     while (tried_ < input_.exact) {
       auto best = solve();
-      if (!best) return std::nullopt;
+      if (!best && !retreat()) return std::nullopt;
+      if (!best) continue;
       if (seen_.insert(*best).second) {
         ++tried_;
         last_ = *best;
         return Proposal{last_, true};
       }
       if (accepted_) return std::nullopt;  // the fastest passed, and nothing faster may
-      points_ -= tighter;
-      fisher_ *= 0.9;
+      exact_.points -= tighter;
+      bands_ *= 0.9;
     }
     return std::nullopt;
   }
 
   void observe(const Observation& observation) override {
-    FirstJudgement first = judge_first(input_.rule, input_.space, input_.tables, last_);
+    FirstJudgement first = judged_first(last_);
     accepted_ = observation.accepted && observation.failure.empty();
-    points_ = std::min(0.5, observation.predicted - first.predicted);
-    shift_ = observation.log_ratio - first.log_ratio;
-    for (size_t s = 0; s < shifts_.size(); ++s) {
-      auto exact = observation.layers.find(input_.space.sites[s].layer);
-      if (exact != observation.layers.end()) shifts_[s] = exact->second - moved(s, last_[s]);
+    exact_.points = std::min(0.5, observation.predicted - first.predicted);
+    exact_.network = observation.log_ratio - first.log_ratio;
+    for (size_t s = 0; s < sites_; ++s) {
+      auto layer = observation.layers.find(input_.space.sites[s].layer);
+      if (layer != observation.layers.end()) exact_.layers[s] = layer->second - first.layers[s];
     }
   }
 
  private:
   StrategyInput input_;
-  double points_ = 0;           ///< what exact evaluation predicts beyond the tables
-  double shift_ = 0;            ///< what it adds to the logarithm of the ratio of Fisher Potentials
-  double fisher_ = 1;           ///< share of the bands that is used
-  std::vector<double> shifts_;  ///< what it adds to that of each site
+  size_t sites_;
+  ChoiceTable alone_;  ///< log_ratio of the network in which only that site is changed
+  ChoiceTable moved_;  ///< that of the site; infinite if it cannot be chosen
+  Moves exact_;        ///< what exact evaluation says beyond the tables
+  double bands_ = 1;   ///< share of the rule's bands that is used
   long tried_ = 0;
   bool accepted_ = false;
   Assignment last_;
   std::set<Assignment> seen_;
 
-  /// Returns the fastest assignment that the tables, corrected, accept.
+  FirstJudgement judged_first(const Assignment& assignment) const {
+    return judge_first(input_.rule, input_.space, input_.tables, assignment);
+  }
+
+  /// Where no network is left, not even the original, one that was far away taught too much: keeps
+  /// half of it. Returns false if there is nothing left to forget.
+  bool retreat() {
+    constexpr double little = 0.01;
+    bool learned = std::abs(exact_.network) > little || exact_.points < -little;
+    exact_.network /= 2;
+    exact_.points /= 2;
+    for (double& layer : exact_.layers) layer /= 2;
+    return learned;
+  }
+
+  /// Where a program was made linear, and what was wrong with it there.
+  struct Linear {
+    double band;        ///< that log_ratio of the network may use
+    double macs = 1;    ///< share of the original's MACs
+    Moves error;        ///< what a judgement says beyond sums over sites
+    double margin = 0;  ///< points that are kept back
+  };
+
+  /// Returns the fastest assignment found that the tables, corrected, accept.
   std::optional<Assignment> solve() const {
+    constexpr int rounds = 6;
     std::optional<Assignment> best;
-    double least = std::numeric_limits<double>::infinity();
-    for (double share : {0.2, 0.5, 1.0}) {
-      auto found = solve_within(share);
-      if (!found) continue;
-      double time = judge_first(input_.rule, input_.space, input_.tables, *found).time;
-      if (time < least) {
-        least = time;
-        best = found;
+    double least = infinity;
+    for (double share : {0.3, 1.0}) {
+      Linear at{
+          input_.rule.network_band * share * bands_, 0.5, {0, std::vector<double>(sites_), 0}};
+      std::optional<Assignment> last;
+      for (int round = 0; round < rounds; ++round) {
+        auto found = cheapest(linear_program(at));
+        if (!found || found == last) break;
+        last = found;
+        FirstJudgement judged = judged_first(*found);
+        double lacking = correct(at, *found, judged);
+        if (lacking <= 0 && judged.time < least) {
+          least = judged.time;
+          best = found;
+        }
       }
+      if (input_.rule.is_paper) break;
     }
     return best;
   }
 
-  /// Solves it with the logarithm of the ratio within a share of the band.
-  std::optional<Assignment> solve_within(double share) const {
-    const LayerTables& tables = input_.tables;
-    ChoiceProblem problem{allowed_times(), {}};
-    double before = tables.other_score;
-    for (const auto& scores : tables.scores) before += scores[0];
-    double band = input_.rule.is_paper ? 0 : input_.rule.network_band * share * fisher_;
-    ChoiceLimit fisher{tables.scores, before * std::exp(-band - shift_) - tables.other_score};
-    if (!input_.rule.is_paper) {
-      fisher.most = before * std::exp(band - shift_) - tables.other_score;
+  /// Is told what a solution really is; returns by how much it misses what the rule asks.
+  double correct(Linear& at, const Assignment& found, const FirstJudgement& judged) const {
+    double sum = 0, worst = 0;
+    for (size_t s = 0; s < sites_; ++s) {
+      sum += alone_[s][found[s]];
+      at.error.layers[s] = judged.layers[s] - moved_[s][found[s]];
+      if (found[s] != 0) worst = std::max(worst, std::abs(judged.layers[s] + exact_.layers[s]));
     }
-    problem.limits.push_back(fisher);
-    problem.limits.push_back(amounts(&LayerVariant::macs));
-    problem.limits.push_back(amounts(&LayerVariant::weights));
-    limit_macs(problem.limits[1], band);
-    limit_most(problem.limits[1], input_.space.macs, &LayerVariant::macs, input_.limits.macs);
-    limit_most(problem.limits[2], input_.space.weights, &LayerVariant::weights,
-               input_.limits.weights);
-    return cheapest(problem);
+    at.error.network = judged.log_ratio - sum;
+    at.macs =
+        static_cast<double>(macs_of(input_.space, found)) / static_cast<double>(input_.space.macs);
+    const GateRule& rule = input_.rule;
+    double network = judged.log_ratio + exact_.network;
+    if (rule.is_paper) return -network;
+    double points = -rule.tolerance - judged.predicted - exact_.points;
+    if (points > 0) at.margin += points;
+    return std::max(
+        {points, std::abs(network) - rule.network_band * bands_, worst - rule.layer_band * bands_});
   }
 
-  /// Returns how far a variant moves the score of its site, to first order.
-  double moved(size_t site, size_t variant) const {
-    const auto& scores = input_.tables.scores[site];
-    return std::log(scores[variant] / scores[0]);
+  ChoiceProblem linear_program(const Linear& at) const {
+    const GateRule& rule = input_.rule;
+    ChoiceProblem problem{allowed_times(at), {}};
+    double network = exact_.network + at.error.network;
+    ChoiceLimit fisher{alone_, (rule.is_paper ? 0 : -at.band) - network};
+    if (!rule.is_paper) fisher.most = at.band - network;
+    problem.limits.push_back(fisher);
+    problem.limits.push_back(limited(&LayerVariant::macs, input_.space.macs, input_.limits.macs));
+    problem.limits.push_back(
+        limited(&LayerVariant::weights, input_.space.weights, input_.limits.weights));
+    if (!rule.is_paper) problem.limits.push_back(predicted(at));
+    return problem;
   }
 
   /// Returns the times; infinite of what a single layer may not become. A layer moves with those
-  /// before and behind it, too: as it is, it is always allowed.
-  ChoiceTable allowed_times() const {
-    double band = input_.rule.layer_band * fisher_;
+  /// behind it, too: as it is, it is always allowed.
+  ChoiceTable allowed_times(const Linear& at) const {
     ChoiceTable times = input_.tables.times;
-    for (size_t s = 0; s < times.size(); ++s) {
+    for (size_t s = 0; s < sites_; ++s) {
       for (size_t v = 1; v < times[s].size(); ++v) {
-        double far = moved(s, v);
+        double far = std::abs(moved_[s][v] + at.error.layers[s] + exact_.layers[s]);
         bool allowed =
-            std::isfinite(far) && (input_.rule.is_paper || std::abs(far + shifts_[s]) <= band);
-        if (!allowed) times[s][v] = std::numeric_limits<double>::infinity();
+            std::isfinite(far) && (input_.rule.is_paper || far <= input_.rule.layer_band * bands_);
+        if (!allowed) times[s][v] = infinity;
       }
     }
     return times;
   }
 
-  ChoiceLimit amounts(long LayerVariant::*what) const {
+  ChoiceLimit limited(long LayerVariant::*what, long all, long most) const {
     ChoiceLimit limit;
-    for (size_t s = 0; s < input_.space.sites.size(); ++s) {
+    double fixed = static_cast<double>(all);  // what the layers that cannot change add
+    for (size_t s = 0; s < sites_; ++s) {
       limit.amounts.emplace_back();
+      fixed -= static_cast<double>(input_.space.variant(s, 0).*what);
       for (size_t v = 0; v < input_.tables.times[s].size(); ++v) {
         limit.amounts.back().push_back(static_cast<double>(input_.space.variant(s, v).*what));
       }
     }
+    if (most != std::numeric_limits<long>::max()) limit.most = static_cast<double>(most) - fixed;
     return limit;
   }
 
-  /// Returns what the layers that cannot change add to a sum.
-  double fixed(long all, long LayerVariant::*what) const {
-    double rest = static_cast<double>(all);
-    for (size_t s = 0; s < input_.space.sites.size(); ++s) {
-      rest -= static_cast<double>(input_.space.variant(s, 0).*what);
+  /// Returns what keeps the prediction above what the rule allows. The distance of the network
+  /// counts as if its band were used; the logarithm of MACs is its tangent.
+  ChoiceLimit predicted(const Linear& at) const {
+    const GateRule& rule = input_.rule;
+    double network = 0, layers = 0, macs = 0, params = 0;
+    for (size_t i = 0; i < rule.features.size(); ++i) {
+      auto [metric, form] = rule.features[i];
+      double weight = rule.weights[i];
+      bool far = form == Feature::Form::distance;
+      if (metric == "fisher" && far) network += weight * at.band;
+      if (metric == "fisher" && form == Feature::Form::log_distance) {
+        network += weight * std::log1p(at.band);
+      }
+      if (metric == "fisher" && form == Feature::Form::layers_distance) layers += weight;
+      if (metric == "macs") macs += weight;
+      if (metric == "params") params += weight;
     }
-    return rest;
-  }
-
-  void limit_most(ChoiceLimit& limit, long all, long LayerVariant::*what, long most) const {
-    if (most != std::numeric_limits<long>::max()) {
-      limit.most = static_cast<double>(most) - fixed(all, what);
+    ChoiceLimit limit;
+    auto all_macs = static_cast<double>(input_.space.macs);
+    auto all_weights = static_cast<double>(input_.space.weights);
+    // The tangent of log(x) at m is log(m) - 1 + x/m; that of weights is taken at the original's.
+    double sure = rule.intercept + exact_.points - at.margin + network;
+    sure += macs * (std::log(at.macs) - 1 + 1 / at.macs);
+    for (size_t s = 0; s < sites_; ++s) {
+      limit.amounts.emplace_back();
+      const LayerVariant& own = input_.space.variant(s, 0);
+      for (size_t v = 0; v < input_.tables.times[s].size(); ++v) {
+        const LayerVariant& variant = input_.space.variant(s, v);
+        double fewer_macs = static_cast<double>(variant.macs - own.macs) / all_macs;
+        double fewer_weights = static_cast<double>(variant.weights - own.weights) / all_weights;
+        double far = std::abs(moved_[s][v] + at.error.layers[s] + exact_.layers[s]);
+        if (!std::isfinite(far)) far = 0;  // not allowed
+        limit.amounts.back().push_back(macs * fewer_macs / at.macs + params * fewer_weights +
+                                       layers * far / static_cast<double>(sites_));
+      }
     }
-  }
-
-  /// Sets how few MACs there may be for the prediction to stay above what the rule allows.
-  void limit_macs(ChoiceLimit& limit, double band) const {
-    Prediction weights = prediction_of(input_.rule);
-    if (input_.rule.is_paper || weights.macs <= 0) return;
-    double points = input_.rule.intercept + points_ + weights.fisher * band;
-    double least = (-input_.rule.tolerance - points) / weights.macs;
-    if (least >= 0) least = 0;
-    limit.least = std::exp(least) * static_cast<double>(input_.space.macs) -
-                  fixed(input_.space.macs, &LayerVariant::macs);
+    limit.least = -rule.tolerance - sure;
+    return limit;
   }
 };
 

@@ -123,11 +123,11 @@ TEST(FirstOrder, OfALayerAsItWasIsItsScore) {
   ASSERT_EQ(first.original().size(), 22u);
   for (const LayerScore& layer : first.original()) {
     SCOPED_TRACE(layer.layer);
-    EXPECT_NEAR(first.score(layer.layer, {}), layer.score, 1e-3 * layer.score);
+    EXPECT_NEAR(first.change(layer.layer, {}).score, layer.score, 1e-3 * layer.score);
   }
-  double grouped = first.score("layer2.1.conv1", parse_recipe("group(4)"));
+  double grouped = first.change("layer2.1.conv1", parse_recipe("group(4)")).score;
   EXPECT_GT(grouped, 0);
-  EXPECT_THROW(first.score("no such layer", {}), UserError);
+  EXPECT_THROW(first.change("no such layer", {}), UserError);
 }
 
 TEST(FirstOrder, GradientsGrowBeforeALayerThatHandsBackMore) {

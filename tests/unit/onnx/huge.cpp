@@ -26,12 +26,7 @@ void expect_small(const OnnxModel& model, const std::string& message) {
   std::ofstream("/proc/self/clear_refs") << 5;  // the peak counts from here, not other tests'
   long before = kilobytes("VmRSS:");
   EXPECT_EQ(model.error(), message);
-#if defined(__SANITIZE_THREAD__)
-  long most = 8L << 20;  // it keeps several bytes for each that is written
-#else
-  long most = 1L << 20;
-#endif
-  EXPECT_LT(kilobytes("VmHWM:") - before, most) << "kilobytes";
+  EXPECT_LT(kilobytes("VmHWM:") - before, 1L << 20) << "kilobytes";
 }
 
 TEST(OnnxHuge, ConstantOfShape) {

@@ -23,6 +23,9 @@ struct Case {
       space.kinds[0].sites.push_back(s);
       tables.times.push_back({4, 2, 1});
       tables.scores.push_back({1, 1, s % 2 == 0 ? 1.0 : 0.1});
+      tables.gains.push_back({1, 1, 1});
+      tables.own_scores.push_back(1);
+      tables.places.push_back(s);
     }
     space.macs = space.weights = 400 * static_cast<long>(layers);
     rule.network_band = 0.5;
@@ -85,6 +88,15 @@ TEST(Strategies, AssignLearnsFromWhatIsFoundExactly) {
   ASSERT_TRUE(second);
   EXPECT_NE(first->assignment[0], 0U);
   EXPECT_EQ(second->assignment[0], 0U);
+}
+
+TEST(Strategies, AssignGoesOnAfterANetworkThatWasFarAway) {
+  Case made(4);
+  auto searcher = find_strategy("assign").begin(made.input());
+  ASSERT_TRUE(searcher->propose());
+  // As much more as the tables said, for all networks, would leave none.
+  searcher->observe({false, "", 0, 3, -5, {}});
+  EXPECT_TRUE(searcher->propose());
 }
 
 TEST(Strategies, ProposeTheSameForTheSameSeed) {
