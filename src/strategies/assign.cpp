@@ -4,7 +4,8 @@
 // Times, MACs and weights of a network are sums over its layers, and so, nearly, is the logarithm
 // of the ratio of its Fisher Potential: the choice is an integer program. What the rule predicts is
 // made linear at the last solution. What is not linear is put right by judging that solution, and
-// solving again; what the tables do not know, by what exact evaluation says of it.
+// solving again; what the tables do not know, by what exact evaluation says of it: others are taken
+// to differ in the same way, the more the more of them is changed.
 #include <cmath>
 #include <set>
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-/// What a judgement of a network says, or the difference of two.
+/// What one judgement of a network says beyond another.
 struct Moves {
   double network = 0;          ///< log_ratio of Fisher Potentials
   std::vector<double> layers;  ///< of each site
@@ -44,17 +45,18 @@ class AssigningSearcher : public Searcher {
 
   std::optional<Proposal> propose() override {
     constexpr double tighter = 0.15;  // points, where nothing was learned
-    while (tried_ < input_.exact) {
+    constexpr int attempts = 20;
+    if (tried_ == input_.exact) return std::nullopt;
+    for (int attempt = 0; attempt < attempts; ++attempt) {
       auto best = solve();
-      if (!best && !retreat()) return std::nullopt;
-      if (!best) continue;
+      if (!best) return std::nullopt;
       if (seen_.insert(*best).second) {
         ++tried_;
         last_ = *best;
         return Proposal{last_, true};
       }
       if (accepted_) return std::nullopt;  // the fastest passed, and nothing faster may
-      exact_.points -= tighter;
+      exact_.points -= tighter / std::max(1.0, size_of(*best));
       bands_ *= 0.9;
     }
     return std::nullopt;
@@ -63,8 +65,9 @@ class AssigningSearcher : public Searcher {
   void observe(const Observation& observation) override {
     FirstJudgement first = judged_first(last_);
     accepted_ = observation.accepted && observation.failure.empty();
-    exact_.points = std::min(0.5, observation.predicted - first.predicted);
-    exact_.network = observation.log_ratio - first.log_ratio;
+    double size = std::max(1.0, size_of(last_));
+    exact_.points = std::min(0.5, observation.predicted - first.predicted) / size;
+    exact_.network = (observation.log_ratio - first.log_ratio) / size;
     for (size_t s = 0; s < sites_; ++s) {
       auto layer = observation.layers.find(input_.space.sites[s].layer);
       if (layer != observation.layers.end()) exact_.layers[s] = layer->second - first.layers[s];
@@ -76,7 +79,7 @@ class AssigningSearcher : public Searcher {
   size_t sites_;
   ChoiceTable alone_;  ///< log_ratio of the network in which only that site is changed
   ChoiceTable moved_;  ///< that of the site; infinite if it cannot be chosen
-  Moves exact_;        ///< what exact evaluation says beyond the tables
+  Moves exact_;        ///< what exact evaluation says beyond the tables, for each unit of size
   double bands_ = 1;   ///< share of the rule's bands that is used
   long tried_ = 0;
   bool accepted_ = false;
@@ -87,15 +90,16 @@ class AssigningSearcher : public Searcher {
     return judge_first(input_.rule, input_.space, input_.tables, assignment);
   }
 
-  /// Where no network is left, not even the original, one that was far away taught too much: keeps
-  /// half of it. Returns false if there is nothing left to forget.
-  bool retreat() {
-    constexpr double little = 0.01;
-    bool learned = std::abs(exact_.network) > little || exact_.points < -little;
-    exact_.network /= 2;
-    exact_.points /= 2;
-    for (double& layer : exact_.layers) layer /= 2;
-    return learned;
+  /// Returns how much smaller a site becomes.
+  double size(size_t site, size_t variant) const {
+    auto macs = [&](size_t v) { return static_cast<double>(input_.space.variant(site, v).macs); };
+    return std::log(macs(0) / macs(variant));
+  }
+
+  double size_of(const Assignment& assignment) const {
+    double sum = 0;
+    for (size_t s = 0; s < sites_; ++s) sum += size(s, assignment[s]);
+    return sum;
   }
 
   /// Where a program was made linear, and what was wrong with it there.
@@ -143,9 +147,9 @@ class AssigningSearcher : public Searcher {
     at.macs =
         static_cast<double>(macs_of(input_.space, found)) / static_cast<double>(input_.space.macs);
     const GateRule& rule = input_.rule;
-    double network = judged.log_ratio + exact_.network;
+    double size = size_of(found), network = judged.log_ratio + exact_.network * size;
     if (rule.is_paper) return -network;
-    double points = -rule.tolerance - judged.predicted - exact_.points;
+    double points = -rule.tolerance - judged.predicted - exact_.points * size;
     if (points > 0) at.margin += points;
     return std::max(
         {points, std::abs(network) - rule.network_band * bands_, worst - rule.layer_band * bands_});
@@ -154,9 +158,13 @@ class AssigningSearcher : public Searcher {
   ChoiceProblem linear_program(const Linear& at) const {
     const GateRule& rule = input_.rule;
     ChoiceProblem problem{allowed_times(at), {}};
-    double network = exact_.network + at.error.network;
-    ChoiceLimit fisher{alone_, (rule.is_paper ? 0 : -at.band) - network};
-    if (!rule.is_paper) fisher.most = at.band - network;
+    ChoiceLimit fisher{alone_, (rule.is_paper ? 0 : -at.band) - at.error.network};
+    if (!rule.is_paper) fisher.most = at.band - at.error.network;
+    for (size_t s = 0; s < sites_; ++s) {
+      for (size_t v = 0; v < alone_[s].size(); ++v) {
+        fisher.amounts[s][v] += exact_.network * size(s, v);
+      }
+    }
     problem.limits.push_back(fisher);
     problem.limits.push_back(limited(&LayerVariant::macs, input_.space.macs, input_.limits.macs));
     problem.limits.push_back(
@@ -215,7 +223,7 @@ class AssigningSearcher : public Searcher {
     auto all_macs = static_cast<double>(input_.space.macs);
     auto all_weights = static_cast<double>(input_.space.weights);
     // The tangent of log(x) at m is log(m) - 1 + x/m; that of weights is taken at the original's.
-    double sure = rule.intercept + exact_.points - at.margin + network;
+    double sure = rule.intercept - at.margin + network;
     sure += macs * (std::log(at.macs) - 1 + 1 / at.macs);
     for (size_t s = 0; s < sites_; ++s) {
       limit.amounts.emplace_back();
@@ -227,7 +235,8 @@ class AssigningSearcher : public Searcher {
         double far = std::abs(moved_[s][v] + at.error.layers[s] + exact_.layers[s]);
         if (!std::isfinite(far)) far = 0;  // not allowed
         limit.amounts.back().push_back(macs * fewer_macs / at.macs + params * fewer_weights +
-                                       layers * far / static_cast<double>(sites_));
+                                       layers * far / static_cast<double>(sites_) +
+                                       exact_.points * size(s, v));
       }
     }
     limit.least = -rule.tolerance - sure;
