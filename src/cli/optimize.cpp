@@ -22,6 +22,7 @@ struct Options {
   std::string folder, strategy = "assign", rule = "two-sided";
   SpaceOptions space;
   std::string max_params, max_macs;
+  double tolerance = -1;
   long trials = 1000, exact = 6;
   int threads = 1;
   bool json = false;
@@ -42,6 +43,12 @@ long parse_limit(const std::string& option, const std::string& text) {
 NetworkLimits limits_of(const Options& options) {
   return {parse_limit("--max-params", options.max_params),
           parse_limit("--max-macs", options.max_macs)};
+}
+
+GateRule rule_of(const Options& options) {
+  GateRule rule = find_rule(options.rule);
+  if (options.tolerance >= 0) rule.tolerance = options.tolerance;
+  return rule;
 }
 
 /// Tells how far the search is: a line that changes on a terminal, plain lines elsewhere, events in
@@ -125,7 +132,7 @@ Journal::Identity identity_of(const Options& options, const Graph& network) {
           {"data", score.data + " " + score.normalize},
           {"scoring", fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds,
                                   score.network.seed)},
-          {"rule", options.rule},
+          {"rule", fmt::format("{}, {} points", options.rule, rule_of(options).tolerance)},
           {"number of threads", std::to_string(options.threads)}};
 }
 
@@ -190,20 +197,25 @@ class Session {
       : options_(options),
         timed_(load_network(options.score.network)),
         journal_(options.folder, identity_of(options, timed_)),
-        space_(network_space(timed_, options.space)),
+        space_(network_space(timed_, {options.space.include, options.space.exclude})),
         scored_(load_untrained(options.score)),
         scorer_(make_scorer(options.score)),
         bench_(initialised(timed_, options.score.network.seed), bench_options(options)),
-        rule_(find_rule(options.rule)) {}
+        rule_(rule_of(options)) {}
 
   int run() {
     Telling telling(options_.json);
     TableOptions how{options_.score.network.seed,
                      [&](const TableProgress& progress) { telling.show(progress); },
                      is_interrupted};
-    if (!measure_layers(tables_, space_, timed_, bench_, journal_, how)) return stopped();
     FirstOrder first(scored_, scorer_, options_.score.network.seed);
     int workers = workers_of(options_.score);
+    if (options_.space.most > 0) {
+      auto few = screened(space_, options_.space.most, rule_, first, journal_, workers, how);
+      if (!few) return stopped();
+      space_ = std::move(*few);
+    }
+    if (!measure_layers(tables_, space_, timed_, bench_, journal_, how)) return stopped();
     if (!score_layers(tables_, space_, first, journal_, workers, how)) return stopped();
     SearchLaboratory laboratory{
         timed_,  scored_,  scorer_,
@@ -303,6 +315,9 @@ std::function<int()> prepare(CLI::App& app) {
       ->check(CLI::Range(1L, 10000L));
   app.add_option("--strategy", options->strategy, "assign, evolve, random or nas");
   app.add_option("--rule", options->rule, "of the gate: two-sided, or paper");
+  app.add_option("--tolerance", options->tolerance,
+                 "points of accuracy that the gate may expect to be lost; 0.5 unless told")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--include", options->space.include, "layers that may change: a pattern");
   app.add_option("--exclude", options->space.exclude, "layers that may not");
   app.add_option("--variants", options->space.most, "of each kind of layer; 0: all there are");

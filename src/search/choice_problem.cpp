@@ -11,8 +11,15 @@
 namespace lathe {
 namespace {
 
-constexpr double gap = 1e-4;
-constexpr int patience_ms = 20000;
+constexpr double gap = 1e-3;
+constexpr long patience =
+    20000;  // nodes of the tree: a number, not a time, so that it is repeatable
+
+/// Is called at each node of the search tree; stops it when there were too many.
+void count_nodes(glp_tree* tree, void* nodes) {
+  if (glp_ios_reason(tree) != GLP_ISELECT) return;
+  if (++*static_cast<long*>(nodes) > patience) glp_ios_terminate(tree);
+}
 
 /// Rows and columns of GLPK count from 1; so do its lists of entries.
 struct Entries {
@@ -87,9 +94,11 @@ std::optional<std::vector<size_t>> cheapest(const ChoiceProblem& problem) {
   how.presolve = GLP_ON;
   how.msg_lev = GLP_MSG_OFF;
   how.mip_gap = gap;
-  how.tm_lim = patience_ms;
+  long nodes = 0;
+  how.cb_func = count_nodes;
+  how.cb_info = &nodes;
   int status = glp_intopt(lp.get(), &how);
-  bool solved = status == 0 || status == GLP_EMIPGAP || status == GLP_ETMLIM;
+  bool solved = status == 0 || status == GLP_EMIPGAP || status == GLP_ESTOP;
   int found = glp_mip_status(lp.get());
   if (!solved || (found != GLP_OPT && found != GLP_FEAS)) return std::nullopt;
   std::vector<size_t> choice(places, 0);

@@ -27,7 +27,8 @@ struct ChoiceProblem {
 };
 
 /// Returns the choices whose costs are least together; nothing if none are within the limits. What
-/// is returned costs at most one in ten thousand more than the least.
+/// is returned costs at most one in a thousand more than the least, unless there are too many to
+/// look at: then it is the best of those.
 std::optional<std::vector<size_t>> cheapest(const ChoiceProblem& problem);
 
 }  // namespace lathe

@@ -143,6 +143,68 @@ void fill_times(LayerTables& tables, const NetworkSpace& space, const LayerMeasu
   tables.rest = median(rests);
 }
 
+/// Scores variants in their places, to first order, each once.
+class LayerScoring {
+ public:
+  LayerScoring(const NetworkSpace& space, FirstOrder& first, Journal& journal)
+      : space_(space), first_(first), journal_(journal) {}
+
+  /// Adds a variant to what run() scores, unless the journal knows it.
+  void want(size_t site, size_t variant) {
+    auto score = journal_.number("score of " + name(site, variant));
+    auto gain = journal_.number("gain of " + name(site, variant));
+    if (score && gain) {
+      known_[{site, variant}] = {*score, *gain};
+    } else {
+      jobs_.emplace_back(site, variant);
+    }
+  }
+
+  bool run(const char* what, int workers, const TableOptions& options) {
+    std::mutex mutex;
+    size_t done = 0;
+    bool stopped = false;
+    for_each_index(jobs_.size(), workers, [&](size_t i) {
+      auto [site, variant] = jobs_[i];
+      {
+        std::lock_guard lock(mutex);
+        if (options.stop && options.stop()) stopped = true;
+        if (stopped) return;
+      }
+      LayerChange change = changed(site, variant);
+      std::lock_guard lock(mutex);
+      known_[jobs_[i]] = change;
+      journal_.set_number("score of " + name(site, variant), change.score);
+      journal_.set_number("gain of " + name(site, variant), change.gain);
+      if (options.progress) options.progress({what, ++done, jobs_.size()});
+    });
+    return !stopped;
+  }
+
+  LayerChange known(size_t site, size_t variant) const { return known_.at({site, variant}); }
+
+ private:
+  using Job = std::pair<size_t, size_t>;  // a site and a variant
+
+  const NetworkSpace& space_;
+  FirstOrder& first_;
+  Journal& journal_;
+  std::vector<Job> jobs_;
+  std::map<Job, LayerChange> known_;
+
+  std::string name(size_t site, size_t variant) const {
+    return space_.sites[site].layer + ": " + print(space_.variant(site, variant).recipe);
+  }
+
+  LayerChange changed(size_t site, size_t variant) const {
+    try {
+      return first_.change(space_.sites[site].layer, space_.variant(site, variant).recipe);
+    } catch (const UserError&) {
+      return {infinity, 1};  // what cannot be scored is far from the original
+    }
+  }
+};
+
 /// Sets how gradients flow, and where the sites are in that.
 void set_flow(LayerTables& tables, const NetworkSpace& space, FirstOrder& first) {
   tables.flow = first.flow();
@@ -177,56 +239,46 @@ bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph&
   return true;
 }
 
-bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& first,
-                  Journal& journal, int workers, const TableOptions& options) {
-  struct Job {
-    size_t site, variant;
-    std::string name;
-  };
-  std::vector<Job> jobs;
-  set_flow(tables, space, first);
-  tables.scores = tables.gains = {};
-  for (size_t s = 0; s < space.sites.size(); ++s) {
-    const LayerKind& kind = space.kinds[space.sites[s].kind];
-    tables.scores.emplace_back(kind.variants.size(), 0);
-    tables.gains.emplace_back(kind.variants.size(), 1);
-    for (size_t v = 0; v < kind.variants.size(); ++v) {
-      if (!std::isfinite(tables.times[s][v])) continue;
-      std::string name =
-          fmt::format("{}: {}", space.sites[s].layer, print(kind.variants[v].recipe));
-      auto score = journal.number("score of " + name), gain = journal.number("gain of " + name);
-      if (score && gain) {
-        tables.scores[s][v] = *score;
-        tables.gains[s][v] = *gain;
-      } else {
-        jobs.push_back({s, v, std::move(name)});
-      }
+std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, const GateRule& rule,
+                                     FirstOrder& first, Journal& journal, int workers,
+                                     const TableOptions& options) {
+  LayerScoring scoring(space, first, journal);
+  for (size_t k = 0; k < space.kinds.size(); ++k) {
+    for (size_t v = 0; v < space.kinds[k].variants.size(); ++v) {
+      scoring.want(space.kinds[k].sites.front(), v);
     }
   }
-  std::mutex mutex;
-  size_t done = 0;
-  bool stopped = false;
-  for_each_index(jobs.size(), workers, [&](size_t i) {
-    const Job& job = jobs[i];
-    {
-      std::lock_guard lock(mutex);
-      if (options.stop && options.stop()) stopped = true;
-      if (stopped) return;
-    }
-    LayerChange change{infinity, 1};  // what cannot be scored is far from the original
-    try {
-      change =
-          first.change(space.sites[job.site].layer, space.variant(job.site, job.variant).recipe);
-    } catch (const UserError&) {
-    }
-    std::lock_guard lock(mutex);
-    tables.scores[job.site][job.variant] = change.score;
-    tables.gains[job.site][job.variant] = change.gain;
-    journal.set_number("score of " + job.name, change.score);
-    journal.set_number("gain of " + job.name, change.gain);
-    if (options.progress) options.progress({"variants scored", ++done, jobs.size()});
+  if (!scoring.run("variants looked at", workers, options)) return std::nullopt;
+  return narrowed(space, most, [&](size_t kind, size_t variant) {
+    size_t site = space.kinds[kind].sites.front();
+    LayerChange own = scoring.known(site, 0), change = scoring.known(site, variant);
+    double moved = std::log(change.score / own.score);
+    if (rule.is_paper) return std::max(0.0, -moved);
+    return std::abs(moved) <= rule.layer_band ? std::abs(moved) + std::abs(std::log(change.gain))
+                                              : infinity;
   });
-  return !stopped;
+}
+
+bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& first,
+                  Journal& journal, int workers, const TableOptions& options) {
+  LayerScoring scoring(space, first, journal);
+  auto for_each = [&](const auto& use) {
+    for (size_t s = 0; s < space.sites.size(); ++s) {
+      for (size_t v = 0; v < tables.times[s].size(); ++v) {
+        if (std::isfinite(tables.times[s][v])) use(s, v);
+      }
+    }
+  };
+  for_each([&](size_t s, size_t v) { scoring.want(s, v); });
+  if (!scoring.run("variants scored", workers, options)) return false;
+  set_flow(tables, space, first);
+  tables.scores = tables.gains = tables.times;  // their shape
+  for_each([&](size_t s, size_t v) {
+    LayerChange change = scoring.known(s, v);
+    tables.scores[s][v] = change.score;
+    tables.gains[s][v] = change.gain;
+  });
+  return true;
 }
 
 FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,

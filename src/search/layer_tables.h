@@ -35,6 +35,12 @@ struct TableOptions {
   std::function<bool()> stop = nullptr;
 };
 
+/// Returns the space with so many variants of each kind, those that a rule is likely to accept:
+/// each is scored to first order in one of its places. Nothing if it was stopped.
+std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, const GateRule& rule,
+                                     FirstOrder& first, Journal& journal, int workers,
+                                     const TableOptions& options);
+
 /// Measures all variants in their places in the network: one network has one new variant of every
 /// kind of layer. A network that fails is taken apart, so that only the variants at fault do.
 /// Returns false if it was stopped.

@@ -35,26 +35,29 @@ long sum_over(const NetworkSpace& space, const Assignment& assignment, long all,
 /// variants are.
 constexpr long most_halvings = 6;
 
-/// Returns so many variants, the layer itself among them: of those that compute a half, a quarter
-/// and so on of what it did in turn, the ones of few steps first.
-std::vector<LayerVariant> spread(const std::vector<LayerVariant>& all, size_t most) {
-  if (most == 0 || all.size() <= most) return all;
-  std::map<long, std::vector<const LayerVariant*>> by_macs;
+/// Returns so many variants, the layer itself among them, by their ranks.
+std::vector<LayerVariant> spread(const std::vector<LayerVariant>& all, size_t most,
+                                 const std::function<double(size_t)>& rank) {
+  struct Ranked {
+    double rank;
+    size_t steps, variant;
+    auto operator<=>(const Ranked&) const = default;
+  };
+  std::map<long, std::vector<Ranked>> by_macs;
   for (size_t v = 1; v < all.size(); ++v) {
     double part = static_cast<double>(all[v].macs) / static_cast<double>(all[0].macs);
     long halvings = std::lround(-std::log2(part));
-    if (halvings <= most_halvings) by_macs[halvings].push_back(&all[v]);
+    if (halvings > most_halvings || !std::isfinite(rank(v))) continue;
+    by_macs[halvings].push_back({rank(v), all[v].recipe.size(), v});
   }
-  for (auto& [halvings, variants] : by_macs) {
-    std::stable_sort(variants.begin(), variants.end(), [](const auto* a, const auto* b) {
-      return a->recipe.size() < b->recipe.size();
-    });
-  }
+  for (auto& [halvings, variants] : by_macs) std::sort(variants.begin(), variants.end());
   std::vector<LayerVariant> chosen{all[0]};
   for (size_t round = 0, before = 0; chosen.size() < most && chosen.size() > before; ++round) {
     before = chosen.size();
     for (const auto& [halvings, variants] : by_macs) {
-      if (round < variants.size() && chosen.size() < most) chosen.push_back(*variants[round]);
+      if (round < variants.size() && chosen.size() < most) {
+        chosen.push_back(all[variants[round].variant]);
+      }
     }
   }
   return chosen;
@@ -92,9 +95,22 @@ NetworkSpace network_space(const Graph& network, const SpaceOptions& options) {
   }
   int workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   for_each_index(calls.size(), workers, [&](size_t k) {
-    space.kinds[k].variants = spread(variants_of(calls[k], options.variants), options.most);
+    space.kinds[k].variants = variants_of(calls[k], options.variants);
   });
-  return space;
+  if (options.most == 0) return space;
+  return narrowed(space, options.most, [&](size_t kind, size_t variant) {
+    return static_cast<double>(space.kinds[kind].variants[variant].recipe.size());
+  });
+}
+
+NetworkSpace narrowed(const NetworkSpace& space, size_t most, const VariantRank& rank) {
+  NetworkSpace result = space;
+  for (size_t k = 0; k < space.kinds.size(); ++k) {
+    const auto& all = space.kinds[k].variants;
+    if (all.size() <= most) continue;
+    result.kinds[k].variants = spread(all, most, [&](size_t v) { return rank(k, v); });
+  }
+  return result;
 }
 
 NetworkRecipe recipe_of(const NetworkSpace& space, const Assignment& assignment) {

@@ -7,6 +7,8 @@
 // Layers of the same shape are one kind: they can become the same, and take the same time.
 #pragma once
 
+#include <functional>
+
 #include "graph/graph.h"
 #include "search/layer_variants.h"
 #include "transforms/transform_network.h"
@@ -37,12 +39,20 @@ struct NetworkSpace {
 struct SpaceOptions {
   std::string include = "*", exclude = "";  ///< patterns of layers' names
   VariantOptions variants;
-  size_t most = 0;  ///< variants of a kind, spread over how much they compute; 0: all
+  size_t most = 0;  ///< variants of a kind, those of few steps; 0: all
 };
 
 /// Returns the space: convolutions, except those that read the network's input. Fails where no
 /// layer can change.
 NetworkSpace network_space(const Graph& network, const SpaceOptions& options = {});
+
+/// Ranks a variant of a kind, both by number: those of low rank are preferred.
+using VariantRank = std::function<double(size_t kind, size_t variant)>;
+
+/// Returns the space with so many variants of each kind, the layer itself among them: of those that
+/// compute a half, a quarter and so on of what it did in turn, the ones of low rank first. An
+/// infinite rank is left out.
+NetworkSpace narrowed(const NetworkSpace& space, size_t most, const VariantRank& rank);
 
 /// What each site becomes: the number of its variant.
 using Assignment = std::vector<size_t>;
