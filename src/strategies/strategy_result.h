@@ -48,7 +48,7 @@ struct ResultVerdict {
 
 struct ResultWinner {
   double ms = 0, original_ms = 0;  ///< of one run in which they took turns
-  double spread = 0;               ///< of the ratio, relative
+  double spread = 0;               ///< half of its times lie within so many ms
   bool tuned = false;
   long macs = 0, weights = 0;
   NetworkRecipe recipe;
