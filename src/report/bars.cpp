@@ -39,10 +39,15 @@ class Chart {
 
   std::string text() const {
     std::string body = legend();
-    double start = top_of_rows(), end = start + row_height() * static_cast<double>(rows().size());
-    body += axis(start, end);
-    for (size_t i = 0; i < rows().size(); ++i) body += row(i, start);
-    long height = std::lround(end + below);
+    double start = top_of_rows(), end = start;
+    for (const Bar& bar : rows()) end += height_of(bar);
+    body += axis(start, end + gap / 2);
+    double top = start;
+    for (size_t i = 0; i < rows().size(); ++i) {
+      body += row(i, top);
+      top += height_of(rows()[i]);
+    }
+    long height = std::lround(end + gap / 2 + below);
     std::string out = svg_head(bars_.width, height, bars_.title, bars_.look);
     if (bars_.look.heading) {
       out += text_at(margin, 24, bars_.title, "font-size=\"15\" font-weight=\"bold\"");
@@ -65,7 +70,13 @@ class Chart {
     check(bar.style < bars_.styles.size(), "a bar has one of the styles");
   }
 
-  double row_height() const { return thickness + gap + (is_narrow_ ? line_height - 2 : 0); }
+  /// Returns the height of the name, where it stands above the bar.
+  double name_height(const Bar& bar) const {
+    return is_narrow_ && !bar.name.empty() ? line_height - 2 : 0;
+  }
+  /// A bar without a name belongs to the one above it.
+  double gap_above(const Bar& bar) const { return bar.name.empty() ? 1 : gap; }
+  double height_of(const Bar& bar) const { return gap_above(bar) + name_height(bar) + thickness; }
   double place(double value) const {
     return left_ + (value - low_) / (high_ - low_) * (right_ - left_);
   }
@@ -76,14 +87,13 @@ class Chart {
         y, width, thickness, escaped(colour));
   }
 
-  std::string row(size_t i, double start) const {
+  std::string row(size_t i, double top) const {
     const Bar& bar = rows()[i];
-    double top = start + row_height() * static_cast<double>(i);
-    double y = top + gap / 2 + (is_narrow_ ? line_height - 2 : 0);
+    double y = top + gap_above(bar) + name_height(bar);
     double a = place(std::min(bar.from, bar.to)), b = place(std::max(bar.from, bar.to));
     std::string hint = bar.hint.empty() ? bar.name + ": " + bar.text : bar.hint;
     std::string out =
-        is_narrow_ ? text_at(left_, top + line_height - 4, name_of(bar))
+        is_narrow_ ? text_at(left_, y - 4, name_of(bar))
                    : text_at(left_ - gap, y + thickness - 3, name_of(bar), "text-anchor=\"end\"");
     // A bar of nothing is a thin line.
     out += rectangle(a, y, std::max(1.0, b - a), bars_.styles[bar.style].colour);
@@ -91,7 +101,8 @@ class Chart {
     out += text_at(b + 6, y + thickness - 3, bar.text);
     if (bars_.joined && i + 1 < rows().size()) {
       double x = place(bar.to);
-      out += line_between(x, y + thickness, x, y + row_height(), grid_style(bars_.look));
+      out += line_between(x, y + thickness, x, y + height_of(rows()[i + 1]),
+                          "stroke=\"" + escaped(bars_.look.faint) + "\"");
     }
     return out;
   }
@@ -121,11 +132,16 @@ class Chart {
     return top + lines * line_height + (lines > 0 ? 4 : 0);
   }
 
+  bool is_used(size_t style) const {
+    return std::any_of(rows().begin(), rows().end(),
+                       [&](const Bar& bar) { return bar.style == style; });
+  }
+
   template <class Use>
   void place_legend(const Use& use) const {
     double x = margin, line = 0;
     for (size_t i = 0; i < bars_.styles.size(); ++i) {
-      if (bars_.styles[i].name.empty()) continue;
+      if (bars_.styles[i].name.empty() || !is_used(i)) continue;
       double width = 24 + width_of(bars_.styles[i].name) + 16;
       if (x > margin && x + width > width_) x = margin, ++line;
       use(i, x, line);

@@ -27,7 +27,7 @@ struct Bar {
 
 /// What bars are drawn alike, and what that means.
 struct BarStyle {
-  std::string name;    ///< in the legend; empty: not there
+  std::string name;    ///< in the legend, if it is used; empty: not there
   std::string colour;  ///< as "#0072B2", "var(--warm)"
 };
 

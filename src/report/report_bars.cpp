@@ -19,7 +19,7 @@ constexpr const char* grey = "var(--grey)";
 constexpr size_t most_layers = 32, most_sequences = 12;
 
 std::function<std::string(long)> drawn(Bars bars) {
-  bars.look = {"var(--ink)", "var(--muted)", false};
+  bars.look = {"var(--ink)", "var(--grey)", false};
   return [bars](long width) mutable {
     bars.width = width;
     return print_svg(bars);
@@ -51,10 +51,9 @@ class Falling {
  public:
   Falling(Bars& bars, double from) : bars_(bars), at_(from) {}
 
-  void by(const std::string& name, double ms, const std::string& hint, size_t faster,
-          size_t slower) {
-    bars_.rows.push_back(
-        {name, at_, at_ - ms, print_change(-ms, 3) + " ms", ms >= 0 ? faster : slower, hint});
+  void by(double ms, const std::string& name, const std::string& text, const std::string& hint,
+          size_t faster = 1, size_t slower = 2) {
+    bars_.rows.push_back({name, at_, at_ - ms, text, ms >= 0 ? faster : slower, hint});
     at_ -= ms;
   }
 
@@ -74,15 +73,41 @@ void add_layers(Falling& falling, const SearchResult& result) {
     ++changed, rest += saving(layer);
   }
   for (const ResultLayer* layer : shown) {
-    std::string hint =
-        fmt::format("{}: {} to {}, {}; {}", layer->layer, print_ms(layer->before_ms),
-                    print_ms(layer->after_ms), layer->meaning, print_arrows(layer->recipe));
-    falling.by(layer->layer + ", " + layer->meaning, saving(*layer), hint, 1, 2);
+    std::string hint = fmt::format("{}, {}: {} ms; {}", layer->layer, layer->meaning,
+                                   print_change(-saving(*layer), 4), print_arrows(layer->recipe));
+    std::string text =
+        fmt::format("{} → {} ms", print_digits(layer->before_ms), print_digits(layer->after_ms));
+    falling.by(saving(*layer), layer->layer + ", " + layer->meaning, text, hint);
     rest -= saving(*layer);
   }
   if (changed > shown.size()) {
-    falling.by(fmt::format("{} layers more", changed - shown.size()), rest, "", 1, 2);
+    falling.by(rest, fmt::format("{} layers more", changed - shown.size()),
+               print_change(-rest, 3) + " ms", "");
   }
+}
+
+/// Shows where the time goes while nothing is saved.
+HtmlFigure times_of_layers(const SearchResult& result) {
+  std::vector<const ResultLayer*> layers;
+  for (const ResultLayer& layer : result.layers) layers.push_back(&layer);
+  std::stable_sort(layers.begin(), layers.end(),
+                   [](const auto* a, const auto* b) { return a->before_ms > b->before_ms; });
+  Bars bars{.title = "Where the time goes",
+            .axis = "latency, ms",
+            .styles = {{"whole network", cool}, {"layer", grey}},
+            .rows = {{"original", 0, result.original.ms, print_ms(result.original.ms)}}};
+  double rest = result.rest_ms;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    if (i < most_layers) {
+      bars.rows.push_back({layers[i]->layer + ", " + print_arrows(layers[i]->kind), 0,
+                           layers[i]->before_ms, print_ms(layers[i]->before_ms), 1});
+    } else {
+      rest += layers[i]->before_ms;
+    }
+  }
+  bars.rows.push_back({"everything else", 0, rest, print_ms(rest), 1});
+  return {"waterfall", bars.title, "The layers of the original, the slowest first.", drawn(bars),
+          HtmlFigure::Span::full};
 }
 
 std::string kind_hint(const ResultVariant& variant) {
@@ -110,26 +135,25 @@ size_t times_chosen(const SearchResult& result, const ResultKind& kind,
 }
 
 HtmlFigure waterfall(const SearchResult& result) {
+  if (!result.found) return times_of_layers(result);
+  double start = result.winner.original_ms;
   Bars bars{.title = "Latency, layer by layer",
             .axis = "latency, ms",
             .styles = {{"whole network", cool}, {"saved", good}, {"lost", warm}, {"", grey}},
+            .rows = {{"original", 0, start, print_ms(start)}},
             .joined = true};
-  double start = result.found ? result.winner.original_ms : result.original.ms;
-  bars.rows.push_back({"original", 0, start, print_ms(start)});
   Falling falling(bars, start);
   add_layers(falling, result);
-  std::string caption =
-      "From the original at the top to the winner at the bottom; layers that are as they were take "
-      "what they took. ";
-  if (result.found) {
-    falling.by("whole, beyond its layers", falling.at() - result.winner.ms,
-               "what the measured networks differ by beyond the sum of their layers", 3, 3);
-    bars.rows.push_back({"winner", 0, result.winner.ms, print_ms(result.winner.ms)});
-    caption +=
-        "Layers were measured one by one in their places; the last but one row is what the whole "
-        "network differs from their sum by.";
-  }
-  return {"waterfall", bars.title, caption, drawn(bars), HtmlFigure::Span::full};
+  double beyond = falling.at() - result.winner.ms;
+  falling.by(beyond, "whole, beyond its layers", print_change(-beyond, 3) + " ms",
+             "what the networks as they were measured differ by beyond the sum of their layers", 3,
+             3);
+  bars.rows.push_back({"winner", 0, result.winner.ms, print_ms(result.winner.ms)});
+  return {"waterfall", bars.title,
+          "From the original at the top to the winner at the bottom, by the layers that changed: "
+          "their latency before → after. They were measured one by one in their places; the last "
+          "but one row is what the whole network differs from their sum by.",
+          drawn(bars), HtmlFigure::Span::full};
 }
 
 std::optional<HtmlFigure> sequence_bars(const SearchResult& result,
@@ -168,20 +192,21 @@ std::optional<HtmlFigure> kind_bars(const SearchResult& result) {
       before += layer.before_ms, after += layer.after_ms;
     }
     if (!(before > 0 && after > 0)) continue;
-    bars.rows.push_back({kind.kind, 0, before / after, fmt::format("{:.2f}", before / after), 0,
+    bars.rows.push_back({print_arrows(kind.kind), 0, before / after,
+                         fmt::format("{:.2f}", before / after), 0,
                          fmt::format("{}: {} layers, {} to {}", kind.kind, kind.sites.size(),
                                      print_ms(before), print_ms(after))});
   }
   if (bars.rows.empty()) return std::nullopt;
   return HtmlFigure{"kinds", bars.title,
-                    "Layers of one shape together. 1.00: none of them gained, as what is faster "
-                    "moves the score too far (the paper's Figure 6).",
+                    "Layers of one shape together, as in the paper's Figure 6. 1.00: they are as "
+                    "they were.",
                     drawn(bars)};
 }
 
 std::optional<HtmlFigure> variant_bars(const SearchResult& result, const ResultKind& kind,
                                        size_t number) {
-  Bars bars{.title = "What " + kind.kind + " can become",
+  Bars bars{.title = "What " + print_arrows(kind.kind) + " can become",
             .axis = "latency of the layer, ms",
             .styles = {{"chosen", warm}, {"allowed", cool}, {"moves the score too far", grey}}};
   for (const ResultVariant& variant : kind.variants) {
@@ -199,8 +224,7 @@ std::optional<HtmlFigure> variant_bars(const SearchResult& result, const ResultK
                          kind_hint(variant)});
   }
   if (bars.rows.size() < 2) return std::nullopt;
-  return HtmlFigure{fmt::format("kind{}", number), bars.title, "", drawn(bars),
-                    HtmlFigure::Span::full};
+  return HtmlFigure{fmt::format("kind{}", number), "", "", drawn(bars), HtmlFigure::Span::full};
 }
 
 }  // namespace lathe

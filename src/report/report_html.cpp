@@ -76,7 +76,7 @@ std::vector<long> widths_of(HtmlFigure::Span span) {
 }
 
 Html html_figure(const HtmlFigure& figure) {
-  Html out = element("h3", figure.title);
+  Html out = figure.title.empty() ? Html{} : element("h3", figure.title);
   for (long width : widths_of(figure.span)) {
     out += element("div", Html{figure.draw(width)}, fmt::format("class=\"at{}\"", width));
   }

@@ -52,7 +52,7 @@ Html html_table(const std::string& label, const std::vector<HtmlColumn>& columns
 /// A picture that is drawn for several widths; the page shows the one that fits.
 struct HtmlFigure {
   enum class Span { half, full };
-  std::string id, title, caption;
+  std::string id, title, caption;         ///< no title, no caption: empty
   std::function<std::string(long)> draw;  ///< SVG of that width
   Span span = Span::half;                 ///< of a wide page
 };

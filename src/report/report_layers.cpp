@@ -38,14 +38,21 @@ Html loops_below(const ResultLayer& layer, LoopPrinter& printer) {
   return element("div", out, "class=\"loops\"");
 }
 
+Html named(const ResultLayer& layer) {
+  return html_text(layer.layer) + element("div", print_arrows(layer.kind), "class=\"small below\"");
+}
+
+Html became(const ResultLayer& layer) {
+  if (layer.recipe.empty()) return html_text("as it was");
+  return element("div", layer.meaning, "class=\"changed\"") +
+         element("code", print_arrows(layer.recipe));
+}
+
 HtmlRow row_of(const ResultLayer& layer, LoopPrinter* printer) {
   bool changed = !layer.recipe.empty();
-  std::string meaning = changed ? layer.meaning : "as it was";
   double gain = layer.after_ms > 0 ? layer.before_ms / layer.after_ms : 1;
-  HtmlRow row{{html_text(layer.layer), html_text(layer.kind),
-               changed ? element("span", meaning, "class=\"changed\"") : html_text(meaning),
-               element("code", print_arrows(layer.recipe)),
-               html_text(print_digits(layer.before_ms)), html_text(print_digits(layer.after_ms)),
+  HtmlRow row{{named(layer), became(layer), html_text(print_digits(layer.before_ms)),
+               html_text(print_digits(layer.after_ms)),
                html_text(changed ? fmt::format("{:.2f}", gain) : ""),
                html_text(before_and_after(layer.macs_before, layer.macs)),
                html_text(before_and_after(layer.weights_before, layer.weights)),
@@ -68,7 +75,7 @@ Html summary_of(const SearchResult& result, const ResultKind& kind) {
     if (times == 0 || variant.recipe.empty()) continue;
     chosen += fmt::format("{}{} ({})", chosen.empty() ? "" : ", ", variant.meaning, times);
   }
-  Html out = element("b", kind.kind);
+  Html out = element("b", print_arrows(kind.kind));
   out += html_text(fmt::format(" · {} layer{} · {} of {} variants allowed · ", kind.sites.size(),
                                kind.sites.size() == 1 ? "" : "s", allowed, all));
   return out + (chosen.empty() ? html_text("none chosen")
@@ -102,12 +109,10 @@ Html layer_table(const ReportInput& input) {
       "order.";
   return html_table("Layers",
                     {{"layer"},
-                     {"kind"},
-                     {"became"},
-                     {"recipe"},
+                     {"became, by which recipe", false, true},
                      {"ms before", true},
                      {"ms after", true},
-                     {"times faster", true},
+                     {"times", true},
                      {"MACs", true},
                      {"weights", true},
                      {"score", true}},
@@ -125,7 +130,8 @@ Html kind_list(const SearchResult& result) {
     if (!figure) content += element("p", "No variant was measured.", "class=\"small\"");
     out += html_details(summary_of(result, kind), content);
   }
-  return element("div", out, "class=\"kinds\"");
+  return element("div", element("h3", "What each kind of layer can become") + out,
+                 "class=\"kinds\"");
 }
 
 }  // namespace lathe

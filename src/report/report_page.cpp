@@ -88,7 +88,7 @@ Html navigation(const SearchResult& result) {
   };
   link("layers", "Layers");
   link("networks", "Networks");
-  link("steps", "Sequences of steps");
+  link("steps", "Sequences and variants");
   link("search", "Search");
   if (result.nas || !result.peers.empty()) link("others", "Other ways");
   link("again", "Do it again");
@@ -165,7 +165,7 @@ std::string print_report(const ReportInput& input) {
               pair(pareto_plot(result, trials),
                    "No network that passed has a predicted accuracy: there is no front to show.",
                    figure_or(gate_plot(result, trials), "The journal holds no network.")));
-  body += section("steps", "Sequences of steps",
+  body += section("steps", "Sequences and variants",
                   pair(sequence_bars(result, trials), "No network that passed has changed layers.",
                        figure_or(kind_bars(result), "No layer could change.")) +
                       kind_list(result));

@@ -12,7 +12,7 @@
 namespace lathe {
 namespace {
 
-const Look page_look{"var(--muted)", "var(--muted)", false};
+const Look page_look{"var(--muted)", "var(--grey)", false};
 constexpr const char* cool = "var(--cool)";
 constexpr const char* warm = "var(--warm)";
 constexpr const char* good = "var(--good)";
@@ -41,6 +41,11 @@ std::string about(const NetworkTrial& trial) {
   return trial.reason.empty() ? text : text + "; " + trial.reason;
 }
 
+/// Returns the recipe of what is drawn as the winner, as the journal has it.
+std::string winners_recipe(const SearchResult& result) {
+  return result.found ? print(result.winner.recipe) : "";
+}
+
 bool is_drawn(const Series& series) { return !series.points.empty(); }
 
 /// Adds the series that have points.
@@ -61,6 +66,7 @@ Series other_passed(const SearchResult& result, const std::vector<NetworkTrial>&
   for (const NetworkTrial& trial : trials) {
     if (trial.outcome != Trial::Outcome::measured || !trial.ms || !trial.predicted) continue;
     auto same = [&](const ResultPoint& point) { return point.recipe == trial.recipe; };
+    if (trial.recipe == winners_recipe(result)) continue;
     if (std::any_of(result.pareto.begin(), result.pareto.end(), same)) continue;
     series.points.push_back(
         {*trial.ms, *trial.predicted, about(trial), area(result, trial.weights)});
@@ -80,11 +86,13 @@ Series winner_by_prediction(const SearchResult& result) {
 }
 
 /// Returns networks whose verdict is this one.
-Series judged_as(const std::vector<NetworkTrial>& trials, const Series& like, bool passed) {
+Series judged_as(const SearchResult& result, const std::vector<NetworkTrial>& trials,
+                 const Series& like, bool passed) {
   Series series = like;
   for (const NetworkTrial& trial : trials) {
     bool failed = trial.outcome == Trial::Outcome::failed;
     if (failed || trial.passed() != passed || !trial.ms || !trial.ratio) continue;
+    if (trial.recipe == winners_recipe(result)) continue;
     if (*trial.ratio > 0) series.points.push_back({*trial.ms, *trial.ratio, about(trial)});
   }
   return series;
@@ -125,7 +133,7 @@ std::optional<HtmlFigure> pareto_plot(const SearchResult& result,
             .y = {"predicted change of accuracy, points"}};
   Series front{"not dominated", {}, Marker::circle, cool};
   for (const ResultPoint& point : result.pareto) {
-    if (!point.predicted) continue;
+    if (!point.predicted || point.recipe == winners_recipe(result)) continue;
     front.points.push_back({point.ms, *point.predicted, about(point), area(result, point.weights)});
   }
   Series others = other_passed(result, trials), winner = winner_by_prediction(result);
@@ -152,8 +160,8 @@ std::optional<HtmlFigure> gate_plot(const SearchResult& result,
   Plot plot{.title = "The gate",
             .x = {"latency, ms"},
             .y = {"fisher, times the original's", Scale::logarithmic}};
-  Series refused = judged_as(trials, {"refused", {}, Marker::cross, grey}, false);
-  Series accepted = judged_as(trials, {"accepted", {}, Marker::circle, cool}, true);
+  Series refused = judged_as(result, trials, {"refused", {}, Marker::cross, grey}, false);
+  Series accepted = judged_as(result, trials, {"accepted", {}, Marker::circle, cool}, true);
   if (!is_drawn(refused) && !is_drawn(accepted)) return std::nullopt;
   Series winner{"winner", {}, Marker::diamond, warm};
   const auto& verdict = result.winner.verdict;
@@ -170,12 +178,12 @@ std::optional<HtmlFigure> gate_plot(const SearchResult& result,
     plot.lines.push_back({Line::Along::y, 1, "least"});
   } else {
     double band = result.rule.network_band;
-    plot.lines.push_back({Line::Along::y, std::exp(-band), "band", std::exp(band)});
+    plot.lines.push_back({Line::Along::y, std::exp(-band), "within the band", std::exp(band)});
     rule = fmt::format(
         "The rule '{}' accepts what stays within {} to {} times, if no layer moves further than "
         "{} times and no more than {} points of accuracy are expected to be lost.",
         result.rule.name, print_digits(std::exp(-band)), print_digits(std::exp(band)),
-        print_digits(std::exp(result.rule.layer_band)), print_digits(result.rule.tolerance));
+        print_digits(std::exp(result.rule.layer_band)), result.rule.tolerance);
   }
   return HtmlFigure{"gate", plot.title,
                     "Every network that was tried, by its score at initialisation (Fisher "
@@ -186,7 +194,7 @@ std::optional<HtmlFigure> gate_plot(const SearchResult& result,
 
 std::optional<HtmlFigure> history_plot(const SearchResult& result,
                                        const std::vector<NetworkTrial>& trials) {
-  Plot plot{.title = "The search", .x = {"networks tried"}, .y = {"latency, ms"}};
+  Plot plot{.title = "Trial by trial", .x = {"networks tried"}, .y = {"latency, ms"}};
   plot.x.low = 0;
   plot.x.high = static_cast<double>(std::max<size_t>(1, trials.size()));
   add(plot, {over_time(trials, {"refused", {}, Marker::cross, grey}, false),

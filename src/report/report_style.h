@@ -31,7 +31,7 @@ a { color: var(--cool); }
 nav { font-size: 0.9rem; margin: 20px 0 0; }
 nav a { margin-right: 14px; white-space: nowrap; display: inline-block; }
 .kicker { color: var(--muted); font-size: 0.9rem; margin: 0 0 4px; }
-.lead { font-size: 1.15rem; }
+.lead { font-size: 1.15rem; max-width: none; }
 .note { border-left: 3px solid var(--warm); background: var(--panel); padding: 10px 14px;
   max-width: none; }
 .small, figcaption { color: var(--muted); font-size: 0.875rem; }
@@ -43,7 +43,9 @@ nav a { margin-right: 14px; white-space: nowrap; display: inline-block; }
 .pair { display: grid; grid-template-columns: minmax(0, 1fr); gap: 32px 24px; }
 figure { margin: 16px 0 0; min-width: 0; }
 figure svg { max-width: 100%; height: auto; display: block; }
-figure svg text { font-family: inherit; }
+figure svg text { font-family: inherit; paint-order: stroke; stroke: var(--page);
+  stroke-width: 3px; stroke-linejoin: round; }
+.pair > div { margin-top: 16px; min-width: 0; }
 figcaption { margin-top: 4px; max-width: 46rem; }
 .at508, .at640, .at1040 { display: none; }
 @media (min-width: 560px) {
@@ -62,7 +64,10 @@ th, td { text-align: left; padding: 6px 12px; vertical-align: top; }
 th { color: var(--muted); font-weight: 600; white-space: nowrap; background: var(--panel); }
 tbody tr:first-child td { border-top: 1px solid var(--line); }
 td { white-space: nowrap; }
-td.wraps { white-space: normal; min-width: 12rem; overflow-wrap: anywhere; }
+td.wraps { white-space: normal; min-width: 17rem; overflow-wrap: anywhere; }
+td.number + td.wraps { width: 100%; }
+td .below { padding-left: 1.05rem; }
+td .small { font-size: 0.8125rem; }
 .number { text-align: right; font-variant-numeric: tabular-nums; }
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace;
   font-size: 0.8125rem; }
@@ -74,6 +79,7 @@ pre { margin: 0; padding: 10px 12px; overflow-x: auto; background: var(--panel);
 summary { cursor: pointer; }
 summary:focus-visible, a:focus-visible, .box:focus-visible {
   outline: 2px solid var(--cool); outline-offset: 2px; }
+.kinds { margin-top: 32px; }
 .kinds > details { border-top: 1px solid var(--line); padding: 8px 0; }
 .kinds > details > summary { overflow-wrap: anywhere; }
 .more { display: none; }

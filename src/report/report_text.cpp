@@ -84,8 +84,10 @@ std::string lead(const SearchResult& result) {
                         print_amount(result.original.weights));
   } else {
     text = fmt::format(
-        "Of {} networks that were tried, {} were refused and {} failed; none of the others is "
-        "faster than the original, which takes {}. The bundle holds the original.",
+        "Of {} networks that were tried, {} were refused and {} failed; none that passed when it "
+        "was "
+        "evaluated exactly is faster than the original, which takes {}. The bundle holds the "
+        "original.",
         result.tried, result.refused, result.failed, print_ms(result.original.ms));
   }
   if (result.stopped) {
