@@ -1,6 +1,4 @@
 // plot.cpp: points as SVG. Interface: plot.h.
-//
-// Numbers are written with two decimals, so that the bytes do not depend on how a machine rounds.
 #include "report/plot.h"
 
 #include <fmt/format.h>
@@ -19,12 +17,7 @@ constexpr std::array<const char*, 6> colours = {"#0072B2", "#D55E00", "#009E73",
                                                 "#CC79A7", "#56B4E9", "#E69F00"};
 constexpr std::array<Marker, 5> markers = {Marker::circle, Marker::square, Marker::triangle,
                                            Marker::diamond, Marker::cross};
-// Of these greys the contrast with white and with black is about the same.
-constexpr const char* ink = "#777777";
-constexpr const char* faint = "#999999";
-
-constexpr double radius = 3.5, letter = 6.9, line_height = 18;
-constexpr double left = 64, right = 18, top = 44, bottom = 48;
+constexpr double left = 64, right = 18, bottom = 48;
 
 /// An axis with all its decisions made: what it covers, and where that lies in the picture.
 class Ruler {
@@ -83,44 +76,6 @@ class Ruler {
   }
 };
 
-std::string text_at(double x, double y, const std::string& text, const std::string& style = "") {
-  return fmt::format("<text x=\"{:.2f}\" y=\"{:.2f}\"{}>{}</text>\n", x, y,
-                     style.empty() ? "" : " " + style, escaped(text));
-}
-
-std::string line_between(double x1, double y1, double x2, double y2, const std::string& style) {
-  return fmt::format("<line x1=\"{:.2f}\" y1=\"{:.2f}\" x2=\"{:.2f}\" y2=\"{:.2f}\" {}/>\n", x1, y1,
-                     x2, y2, style);
-}
-
-/// Draws a marker, with what is shown when the pointer is on it.
-std::string marker_at(Marker marker, double x, double y, const std::string& label) {
-  std::string shape;
-  double r = radius;
-  switch (marker) {
-    case Marker::circle:
-      shape = fmt::format("<circle cx=\"{:.2f}\" cy=\"{:.2f}\" r=\"{}\"", x, y, r);
-      break;
-    case Marker::square:
-      shape = fmt::format("<path d=\"M{:.2f} {:.2f}h6v6h-6z\"", x - 3, y - 3);
-      break;
-    case Marker::triangle:
-      shape = fmt::format("<path d=\"M{:.2f} {:.2f}l4 7h-8z\"", x, y - 4.5);
-      break;
-    case Marker::diamond:
-      shape = fmt::format("<path d=\"M{:.2f} {:.2f}l4.5 4.5l-4.5 4.5l-4.5 -4.5z\"", x, y - 4.5);
-      break;
-    case Marker::cross:
-      shape =
-          fmt::format("<path d=\"M{:.2f} {:.2f}l6 6m0 -6l-6 6\" fill=\"none\" stroke-width=\"2\"",
-                      x - 3, y - 3);
-      break;
-  }
-  return label.empty() ? shape + "/>\n"
-                       : shape + "><title>" + escaped(label) + "</title></" +
-                             (marker == Marker::circle ? "circle" : "path") + ">\n";
-}
-
 class Drawing {
  public:
   explicit Drawing(const Plot& plot)
@@ -130,13 +85,10 @@ class Drawing {
         y_(plot.y, drawn(Line::Along::y), static_cast<double>(plot.height) - bottom, above()) {}
 
   std::string text() const {
-    std::string out = fmt::format(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0}\" height=\"{1}\" "
-        "viewBox=\"0 0 {0} {1}\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"12\" "
-        "fill=\"{2}\">\n",
-        plot_.width, plot_.height, ink);
-    out += fmt::format("<title>{}</title>\n", escaped(plot_.title));
-    out += text_at(left, 24, plot_.title, "font-size=\"15\" font-weight=\"bold\"");
+    std::string out = svg_head(plot_.width, plot_.height, plot_.title, plot_.look);
+    if (plot_.look.heading) {
+      out += text_at(left, 24, plot_.title, "font-size=\"15\" font-weight=\"bold\"");
+    }
     out += axes() + lines() + series() + legend();
     return out + "</svg>\n";
   }
@@ -185,7 +137,8 @@ class Drawing {
     return result;
   }
 
-  double above() const { return top + line_height * static_cast<double>(legend_rows_); }
+  double top() const { return plot_.look.heading ? 44 : 16; }
+  double above() const { return top() + line_height * static_cast<double>(legend_rows_); }
   double below() const { return static_cast<double>(plot_.height) - bottom; }
   double end() const { return static_cast<double>(plot_.width) - right; }
 
@@ -193,16 +146,16 @@ class Drawing {
     std::string out;
     for (const Tick& tick : x_.marks(static_cast<int>((end() - left) / 80))) {
       double x = x_.place(tick.at);
-      out += line_between(x, above(), x, below(), grid());
+      out += line_between(x, above(), x, below(), grid_style(plot_.look));
       out += text_at(x, below() + 16, tick.text, "text-anchor=\"middle\"");
     }
     for (const Tick& tick : y_.marks(static_cast<int>((below() - above()) / 36))) {
       double y = y_.place(tick.at);
-      out += line_between(left, y, end(), y, grid());
+      out += line_between(left, y, end(), y, grid_style(plot_.look));
       out += text_at(left - 7, y + 4, tick.text, "text-anchor=\"end\"");
     }
     out += fmt::format("<path d=\"M{:.2f} {:.2f}V{:.2f}H{:.2f}\" fill=\"none\" stroke=\"{}\"/>\n",
-                       left, above(), below(), end(), ink);
+                       left, above(), below(), end(), escaped(plot_.look.ink));
     out += text_at((left + end()) / 2, below() + 37, plot_.x.title, "text-anchor=\"middle\"");
     double middle = (above() + below()) / 2;
     out +=
@@ -210,8 +163,6 @@ class Drawing {
                 fmt::format("text-anchor=\"middle\" transform=\"rotate(-90 16 {:.2f})\"", middle));
     return out;
   }
-
-  static std::string grid() { return fmt::format("stroke=\"{}\" stroke-opacity=\"0.25\"", faint); }
 
   // Lines and bands lie below the points.
 
@@ -227,22 +178,18 @@ class Drawing {
                        : band(left, low, end() - left, size);
       } else if (ruler.covers(line.at)) {
         double at = ruler.place(line.at);
-        out += along_x ? line_between(at, above(), at, below(), dashes())
-                       : line_between(left, at, end(), at, dashes());
+        out += along_x ? line_between(at, above(), at, below(), dash_style(plot_.look))
+                       : line_between(left, at, end(), at, dash_style(plot_.look));
       }
     }
     return out;
   }
 
-  static std::string band(double x, double y, double width, double height) {
+  std::string band(double x, double y, double width, double height) const {
     return fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" fill=\"{}\" "
         "fill-opacity=\"0.2\"/>\n",
-        x, y, width, height, faint);
-  }
-
-  static std::string dashes() {
-    return fmt::format("stroke=\"{}\" stroke-width=\"1.5\" stroke-dasharray=\"6 4\"", ink);
+        x, y, width, height, escaped(plot_.look.faint));
   }
 
   std::string colour_of(size_t i) const {
@@ -262,7 +209,7 @@ class Drawing {
         if (!x_.covers(p.x) || !y_.covers(p.y)) continue;
         double x = x_.place(p.x), y = y_.place(p.y);
         joined += fmt::format("{}{:.2f} {:.2f}", joined.empty() ? "M" : "L", x, y);
-        points += marker_at(marker_of(i), x, y, p.label);
+        points += marker_at(marker_of(i), x, y, p.label, p.size);
       }
       out += fmt::format("<g fill=\"{0}\" stroke=\"{0}\" fill-opacity=\"0.7\">\n", colour);
       if (each.joined && !joined.empty()) {
@@ -294,7 +241,7 @@ class Drawing {
   }
 
   static double width_of(const Entry& entry) {
-    return 24 + letter * static_cast<double>(entry.name->size()) + 16;
+    return 24 + letter_width * static_cast<double>(letters_in(*entry.name)) + 16;
   }
 
   size_t rows_of_legend() const {
@@ -310,7 +257,7 @@ class Drawing {
 
   std::string legend() const {
     std::string out;
-    double x = left, y = top - line_height;
+    double x = left, y = top() - line_height;
     bool first = true;
     for (const Entry& entry : entries()) {
       if (first || x + width_of(entry) > end()) {
@@ -328,7 +275,7 @@ class Drawing {
   std::string sample(const Entry& entry, double x, double y) const {
     if (entry.is_line) {
       return plot_.lines[entry.index].to ? band(x, y - 6, 18, 12)
-                                         : line_between(x, y, x + 18, y, dashes());
+                                         : line_between(x, y, x + 18, y, dash_style(plot_.look));
     }
     std::string marker = marker_at(marker_of(entry.index), x + 9, y, "");
     return fmt::format("<g fill=\"{0}\" stroke=\"{0}\" fill-opacity=\"0.7\">\n{1}</g>\n",
@@ -337,33 +284,6 @@ class Drawing {
 };
 
 }  // namespace
-
-std::string escaped(const std::string& text) {
-  std::string result;
-  for (char c : text) {
-    auto byte = static_cast<unsigned char>(c);
-    switch (c) {
-      case '&':
-        result += "&amp;";
-        break;
-      case '<':
-        result += "&lt;";
-        break;
-      case '>':
-        result += "&gt;";
-        break;
-      case '"':
-        result += "&quot;";
-        break;
-      case '\'':
-        result += "&apos;";
-        break;
-      default:
-        if (byte >= 32 && byte != 127) result += c;
-    }
-  }
-  return result;
-}
 
 std::string print_svg(const Plot& plot) { return Drawing(plot).text(); }
 

@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "report/svg.h"
+
 namespace lathe {
 
 enum class Scale { linear, logarithmic };
@@ -28,16 +30,15 @@ struct Axis {
 struct Point {
   double x = 0, y = 0;
   std::string label = {};  ///< shown when the pointer is on the point
+  double size = 1;         ///< of its area, beside that of others
 };
-
-enum class Marker { circle, square, triangle, diamond, cross };
 
 /// Points that are drawn alike. What is left out is taken from the place among the series.
 struct Series {
   std::string name;
   std::vector<Point> points;
   std::optional<Marker> marker = std::nullopt;
-  std::optional<std::string> colour = std::nullopt;  ///< as "#0072B2"
+  std::optional<std::string> colour = std::nullopt;  ///< as "#0072B2", "var(--warm)"
   bool joined = false;                               ///< by lines, in the order given
 };
 
@@ -55,6 +56,7 @@ struct Plot {
   std::vector<Series> series = {};
   std::vector<Line> lines = {};
   long width = 640, height = 420;
+  Look look = {};
 };
 
 /// Writes a plot as an SVG file. Points that lie outside of what an axis was told to cover are left
@@ -71,8 +73,5 @@ struct Tick {
 /// Returns marks at round numbers from "low" to "high", about as many as wanted: multiples of 1, 2
 /// or 5 times a power of ten, or these powers themselves.
 std::vector<Tick> ticks(double low, double high, Scale scale, int wanted);
-
-/// Writes text as it stands in XML: & < > and quotes are escaped, control characters left out.
-std::string escaped(const std::string& text);
 
 }  // namespace lathe

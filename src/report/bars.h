@@ -1,0 +1,48 @@
+// Pictures of lengths, as SVG: a bar to each row, from one number to another, with its name and
+// what is written behind it.
+//
+//   Bars bars{.title = "Where the time went", .axis = "ms", .styles = {{"total", "#0072B2"}}};
+//   bars.rows.push_back({"original", 0, 26.4, "26.4 ms"});
+//   bars.rows.push_back({"layer1.0.conv1", 26.4, 25.1, "-1.3 ms", 1});
+//   print_svg(bars)
+//
+// Where the picture is narrow, names stand above their bars. Names that are too long are shortened;
+// the pointer shows them whole.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/svg.h"
+
+namespace lathe {
+
+struct Bar {
+  std::string name;
+  double from = 0, to = 0;
+  std::string text = {};  ///< behind the bar
+  size_t style = 0;       ///< which of those of the picture
+  std::string hint = {};  ///< shown when the pointer is on it; empty: the name and the text
+};
+
+/// What bars are drawn alike, and what that means.
+struct BarStyle {
+  std::string name;    ///< in the legend, if it is used; empty: not there
+  std::string colour;  ///< as "#0072B2", "var(--warm)"
+};
+
+struct Bars {
+  std::string title;
+  std::string axis;  ///< what the lengths are, with the unit
+  std::vector<BarStyle> styles;
+  std::vector<Bar> rows = {};
+  bool joined = false;  ///< a line goes from the end of each to the next: a waterfall
+  long width = 640;
+  Look look = {};
+};
+
+/// Writes the bars as an SVG file, as high as they need. Fails where there are none, or one has an
+/// end that is no number.
+std::string print_svg(const Bars& bars);
+
+}  // namespace lathe

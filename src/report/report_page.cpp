@@ -1,0 +1,178 @@
+// report_page.cpp: the page, a straight list of its parts. Interface: report_page.h.
+#include "report/report_page.h"
+
+#include <fmt/format.h>
+
+#include "report/report_html.h"
+#include "report/report_layers.h"
+#include "report/report_plots.h"
+#include "report/report_text.h"
+
+namespace lathe {
+namespace {
+
+Html tile(const std::string& value, const std::string& what, const std::string& more) {
+  return element(
+      "div",
+      element("b", value) + element("span", what) + (more.empty() ? Html{} : element("span", more)),
+      "class=\"tile\"");
+}
+
+Html tiles(const SearchResult& result) {
+  const ResultWinner& winner = result.winner;
+  Html out = tile(fmt::format("{:.2f} ×", speedup(result)), "faster than the original",
+                  winner.tuned ? "both tuned" : "");
+  out += tile(print_ms(winner.ms), "latency", "was " + print_ms(winner.original_ms));
+  out +=
+      tile(print_amount(winner.weights), "weights", "was " + print_amount(result.original.weights));
+  out += tile(print_amount(winner.macs), "MACs", "was " + print_amount(result.original.macs));
+  if (const auto& verdict = winner.verdict) {
+    out += tile(print_digits(verdict->ratio), "fisher, times the original's",
+                fmt::format("95 %: {} to {}", print_digits(verdict->interval[0]),
+                            print_digits(verdict->interval[1])));
+    if (verdict->predicted) {
+      out += tile(print_change(*verdict->predicted), "points of accuracy, predicted",
+                  fmt::format("give or take {:.2f}", verdict->uncertainty.value_or(0)));
+    }
+  }
+  return element("div", out, "class=\"tiles\"");
+}
+
+Html reasons_table(const SearchResult& result) {
+  constexpr size_t most = 12;
+  std::vector<HtmlRow> rows;
+  auto add = [&](long count, const std::string& reason) {
+    rows.push_back({{html_text(fmt::format("{}", count)), html_text(reason)}});
+  };
+  long others = 0;
+  for (const auto& [reason, count] : reasons_alike(result.reasons)) {
+    if (rows.size() < most) {
+      add(count, reason);
+    } else {
+      others += count;
+    }
+  }
+  if (others > 0) add(others, "for other reasons");
+  if (rows.empty()) return element("p", "No network was refused.");
+  return html_table("Reasons of refusals", {{"networks", true}, {"reason", false, true}}, rows);
+}
+
+Html opening(const SearchResult& result) {
+  Html out = element("p", "Lathe: a faster network, and what was tried", "class=\"kicker\"");
+  out += element("h1", headline(result));
+  out += element("p", lead(result), "class=\"lead\"");
+  if (!result.found) out += reasons_table(result);
+  out += element("p", caution(result), "class=\"note\"");
+  if (result.found) out += tiles(result);
+  return out;
+}
+
+/// Returns the pictures that there are beside each other, or a remark in place of one.
+Html pair(const std::optional<HtmlFigure>& a, const std::string& without_a, const Html& b) {
+  Html first = a ? html_figure(*a) : element("p", without_a, "class=\"small\"");
+  return element("div", first + b, "class=\"pair\"");
+}
+
+Html figure_or(const std::optional<HtmlFigure>& figure, const std::string& remark) {
+  return figure ? html_figure(*figure) : element("p", remark, "class=\"small\"");
+}
+
+Html section(const char* id, const char* title, const Html& content) {
+  return element("section", element("h2", title) + content, fmt::format("id=\"{}\"", id));
+}
+
+Html navigation(const SearchResult& result) {
+  Html out;
+  auto link = [&](const char* id, const char* title) {
+    out += element("a", title, fmt::format("href=\"#{}\"", id));
+  };
+  link("layers", "Layers");
+  link("networks", "Networks");
+  link("steps", "Sequences and variants");
+  link("search", "Search");
+  if (result.nas || !result.peers.empty()) link("others", "Other ways");
+  link("again", "Do it again");
+  return element("nav", out, "aria-label=\"Parts of this page\"");
+}
+
+Html search_section(const SearchResult& result, const std::vector<NetworkTrial>& trials) {
+  std::string tried =
+      fmt::format("{} networks were tried by the strategy '{}': {} refused, {} failed.",
+                  result.tried, result.strategy, result.refused, result.failed);
+  Html reasons = element("div", element("h3", "Why networks were refused") + reasons_table(result));
+  return section("search", "The search",
+                 element("p", tried) +
+                     pair(history_plot(result, trials), "The journal holds no network.", reasons));
+}
+
+/// Returns how the result compares with other ways to the same end; nothing where none is known.
+Html others_section(const SearchResult& result) {
+  if (!result.nas && result.peers.empty()) return {};
+  std::vector<HtmlRow> rows;
+  auto add = [&](const std::string& name, const std::string& network, double ms, double own) {
+    std::string ratio = ms > 0 ? fmt::format("{:.2f}", own / ms) : "";
+    rows.push_back(
+        {{html_text(name), html_text(network), html_text(print_digits(ms)), html_text(ratio)}});
+  };
+  double own = result.winner.original_ms > 0 ? result.winner.original_ms : result.original.ms;
+  if (result.found) add("Lathe", "the winner", result.winner.ms, own);
+  if (result.nas) {
+    add("Lathe, blocks from a list (nas)", "the best of blocks alone", result.nas->ms,
+        result.nas->original_ms);
+  }
+  add("Lathe", "the original", own, own);
+  for (const ResultPeer& peer : result.peers) add(peer.name, "the original", peer.ms, own);
+  Html table =
+      html_table("Other ways", {{"by"}, {"network"}, {"ms", true}, {"times faster", true}}, rows);
+  return section("others", "Other ways",
+                 table + element("p",
+                                 "Times faster than the original network that Lathe compiled, on "
+                                 "the same machine.",
+                                 "class=\"small\""));
+}
+
+Html again_section(const ReportInput& input) {
+  const SearchResult& result = input.result;
+  Html out = element("p", "The search: the same command goes on where one was stopped.");
+  out += element("pre", result.command);
+  out += element("p", "The winner alone, rebuilt from its recipe:", "style=\"margin-top:12px\"");
+  out += element("pre", fmt::format("lathe replay {}/bundle/winner.recipe -o out/", input.folder));
+  std::vector<HtmlRow> rows;
+  auto add = [&](const std::string& name, const std::string& value) {
+    rows.push_back({{html_text(name), html_text(value)}});
+  };
+  add("version of Lathe", result.lathe);
+  for (const auto& [name, value] : result.identity) {
+    if (name != "version of Lathe") add(name, value);
+  }
+  add("rule in full",
+      fmt::format("{}; network band {}, layer band {}, tolerance {} points", result.rule.name,
+                  result.rule.network_band, result.rule.layer_band, result.rule.tolerance));
+  add("strategy", result.strategy);
+  return section("again", "Do it again",
+                 out + html_table("Versions and seeds", {{"what"}, {"value", false, true}}, rows));
+}
+
+}  // namespace
+
+std::string print_report(const ReportInput& input) {
+  const SearchResult& result = input.result;
+  std::vector<NetworkTrial> trials = network_trials(input.journal);
+  Html body = element("header", opening(result) + navigation(result));
+  body += section("layers", "Layers", html_figure(waterfall(result)) + layer_table(input));
+  body +=
+      section("networks", "Networks",
+              pair(pareto_plot(result, trials),
+                   "No network that passed has a predicted accuracy: there is no front to show.",
+                   figure_or(gate_plot(result, trials), "The journal holds no network.")));
+  body += section("steps", "Sequences and variants",
+                  pair(sequence_bars(result, trials), "No network that passed has changed layers.",
+                       figure_or(kind_bars(result), "No layer could change.")) +
+                      kind_list(result));
+  body += search_section(result, trials);
+  body += others_section(result);
+  body += again_section(input);
+  return print_page("Lathe: " + headline(result), body);
+}
+
+}  // namespace lathe

@@ -1,0 +1,48 @@
+// Parts of SVG files that all pictures share: text, lines, markers, and how they look.
+//
+//   std::string out = svg_head(640, 420, "Score and accuracy", look);
+//   out += text_at(64, 24, "a title", "font-weight=\"bold\"");
+//   out += marker_at(Marker::diamond, 100, 80, "group(4)") + "</svg>\n";
+//
+// Numbers are written with two decimals, so that the bytes do not depend on how a machine rounds.
+#pragma once
+
+#include <string>
+
+namespace lathe {
+
+/// What a picture is drawn with. Of these greys the contrast with white and with black is about the
+/// same; a page can give its own colours, also as "var(--ink)".
+struct Look {
+  std::string ink = "#777777", faint = "#999999";
+  bool heading = true;  ///< the title is drawn, and not only told
+};
+
+enum class Marker { circle, square, triangle, diamond, cross };
+
+/// The width of a letter of the text, about, and the height of a line.
+constexpr double letter_width = 6.9, line_height = 18;
+
+/// Writes text as it stands in XML: & < > and quotes are escaped, control characters left out.
+std::string escaped(const std::string& text);
+
+/// Returns how many letters the text has, where it is UTF-8.
+size_t letters_in(const std::string& text);
+/// Returns the text, or as much of its ends as "letters" letters hold, with dots between them.
+std::string shortened(const std::string& text, size_t letters);
+
+/// Begins a file, with its title.
+std::string svg_head(long width, long height, const std::string& title, const Look& look);
+
+std::string text_at(double x, double y, const std::string& text, const std::string& style = "");
+std::string line_between(double x1, double y1, double x2, double y2, const std::string& style);
+
+/// Draws a marker, with what is shown when the pointer is on it; its area is "size" times the
+/// usual.
+std::string marker_at(Marker marker, double x, double y, const std::string& label, double size = 1);
+
+/// Returns the style of the lines of a grid, and of lines to compare with.
+std::string grid_style(const Look& look);
+std::string dash_style(const Look& look);
+
+}  // namespace lathe

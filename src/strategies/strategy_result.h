@@ -1,0 +1,147 @@
+// What came of a search: the file result.json of its folder, which outlives the program that wrote
+// it.
+//
+//   write_search_result(result, "runs/r34");
+//   SearchResult result = read_search_result("runs/r34");
+//   result.winner.ms                             6.9, where result.original.ms is 26.4
+//
+// Times are milliseconds of one run of the network. Where nothing was found, the winner is the
+// original. What is not known is left out of the file: it is no number.
+#pragma once
+
+#include <map>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "transforms/transform_network.h"
+
+namespace lathe {
+
+/// How candidates were judged (legality/legality_gate.h).
+struct ResultRule {
+  std::string name;
+  double tolerance = 0, network_band = 0, layer_band = 0;
+  bool paper = false;
+  friend bool operator==(const ResultRule&, const ResultRule&) = default;
+};
+
+/// What a network takes.
+struct ResultCost {
+  double ms = 0;
+  long macs = 0, weights = 0;
+  friend bool operator==(const ResultCost&, const ResultCost&) = default;
+};
+
+/// What the gate said of the winner.
+struct ResultVerdict {
+  bool accepted = false;
+  double sure = 0;
+  std::string reason;
+  double ratio = 1;                              ///< of scores: the winner's to the original's
+  std::vector<double> interval;                  ///< of that ratio: its ends
+  std::map<std::string, double> layers;          ///< logarithm of the ratio of each
+  std::optional<double> predicted, uncertainty;  ///< of the change of accuracy, in points
+  friend bool operator==(const ResultVerdict&, const ResultVerdict&) = default;
+};
+
+struct ResultWinner {
+  double ms = 0, original_ms = 0;  ///< of one run in which they took turns
+  double spread = 0;               ///< half of its times lie within so many ms
+  bool tuned = false;
+  long macs = 0, weights = 0;
+  NetworkRecipe recipe;
+  std::optional<ResultVerdict> verdict;  ///< none where nothing was found
+  friend bool operator==(const ResultWinner&, const ResultWinner&) = default;
+};
+
+/// What a choice from a list of blocks came to: the strategy "nas".
+struct ResultBaseline {
+  double ms = 0, original_ms = 0;
+  friend bool operator==(const ResultBaseline&, const ResultBaseline&) = default;
+};
+
+/// Another library, on the original network.
+struct ResultPeer {
+  std::string name;
+  double ms = 0;
+  friend bool operator==(const ResultPeer&, const ResultPeer&) = default;
+};
+
+/// A layer that could change, and what it is in the winner.
+struct ResultLayer {
+  std::string layer, kind;
+  std::string recipe;  ///< in text; "" for as it was
+  std::string meaning;
+  double before_ms = 0, after_ms = 0;
+  long macs_before = 0, macs = 0, weights_before = 0, weights = 0;
+  std::optional<double> first_order, exact;  ///< logarithm of the ratio of scores
+  friend bool operator==(const ResultLayer&, const ResultLayer&) = default;
+};
+
+/// Something that a kind of layer can become.
+struct ResultVariant {
+  std::string recipe, meaning;
+  long macs = 0, weights = 0;
+  std::optional<double> before_ms, after_ms;  ///< none where it failed
+  std::optional<double> first_order;          ///< the mean over the layers of the kind
+  std::string failure;
+  friend bool operator==(const ResultVariant&, const ResultVariant&) = default;
+};
+
+/// Layers of one shape.
+struct ResultKind {
+  std::string kind;
+  std::vector<std::string> sites;
+  std::vector<ResultVariant> variants;
+  friend bool operator==(const ResultKind&, const ResultKind&) = default;
+};
+
+/// A network that passed and was measured; no other was better in all of time, prediction and
+/// weights.
+struct ResultPoint {
+  std::string recipe;
+  double ms = 0, original_ms = 0, ratio = 1;
+  std::optional<double> predicted;
+  long macs = 0, weights = 0;
+  friend bool operator==(const ResultPoint&, const ResultPoint&) = default;
+};
+
+struct SearchResult {
+  std::string lathe;  ///< its version
+  std::string network, command, strategy;
+  std::map<std::string, std::string> identity;  ///< as in the journal
+  bool found = false;                           ///< is the winner faster than the original?
+  bool stopped = false;                         ///< interrupted: the best so far
+  double seconds = 0;
+  long threads = 1;
+  ResultRule rule;
+  ResultCost original;
+  ResultWinner winner;
+  std::optional<ResultBaseline> nas;
+  std::vector<ResultPeer> peers;
+  long tried = 0, refused = 0, failed = 0;
+  std::map<std::string, long> reasons;  ///< of refusals and failures, with their number
+  std::vector<ResultLayer> layers;      ///< all that could change, in the network's order
+  double rest_ms = 0;                   ///< of what could not
+  std::vector<ResultKind> kinds;
+  std::vector<ResultPoint> pareto;
+  friend bool operator==(const SearchResult&, const SearchResult&) = default;
+};
+
+/// Converts to and from JSON. What is missing or of another type is named by its place, as in
+/// "winner.verdict.ratio"; what a later version wrote is refused. Fields that are not known are
+/// passed over.
+nlohmann::json to_json(const SearchResult& result);
+SearchResult search_result_from_json(const nlohmann::json& json);
+
+/// Reads a verdict as the journal keeps it.
+ResultVerdict verdict_from_json(const nlohmann::json& json);
+
+/// Writes result.json into the folder of a search, all or nothing, and reads it. A folder without
+/// it holds no search, or one that has not ended: the message says which.
+void write_search_result(const SearchResult& result, const std::string& folder);
+SearchResult read_search_result(const std::string& folder);
+
+}  // namespace lathe

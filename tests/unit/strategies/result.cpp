@@ -1,0 +1,79 @@
+// Results of searches: what is written is read back, and what is wrong with a file is said.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "support/search_result.h"
+#include "support/temporary.h"
+
+namespace lathe::test {
+namespace {
+
+TEST(SearchResult, RoundTrip) {
+  SearchResult result = sample_result();
+  EXPECT_EQ(search_result_from_json(to_json(result)), result);
+  SearchResult nothing = result_of_nothing();
+  EXPECT_EQ(search_result_from_json(to_json(nothing)), nothing);
+}
+
+TEST(SearchResult, Folder) {
+  TemporaryDirectory directory;
+  expect_failure([&] { read_search_result(directory.path()); }, {"holds no search"});
+  directory.file("journal.db", "");
+  expect_failure([&] { read_search_result(directory.path()); },
+                 {"the search in", "has not ended", "lathe optimize"});
+  write_search_result(sample_result(), directory.path());
+  EXPECT_EQ(read_search_result(directory.path()), sample_result());
+  directory.file("result.json", "{\"lathe_result\": 1,");
+  expect_failure([&] { read_search_result(directory.path()); }, {"result.json' is no JSON"});
+  directory.file("result.json", "{\"lathe_result\": 1}");
+  expect_failure([&] { read_search_result(directory.path()); },
+                 {"result.json': 'lathe' is missing"});
+}
+
+TEST(SearchResult, WhatIsWrongIsNamed) {
+  auto expect_wrong = [](const char* pointer, const nlohmann::json& value, const char* message) {
+    nlohmann::json file = to_json(sample_result());
+    file[nlohmann::json::json_pointer(pointer)] = value;
+    expect_failure([&] { search_result_from_json(file); }, {message});
+  };
+  expect_wrong("/winner", 3, "'winner' is not an object");
+  expect_wrong("/winner/verdict/ratio", "high", "'winner.verdict.ratio' is not a number");
+  expect_wrong("/winner/verdict/interval", {1}, "'winner.verdict.interval' has not two ends");
+  expect_wrong("/winner/recipe", 1, "'winner.recipe': network recipe: no list");
+  expect_wrong("/layers/1/macs", 1.5, "'layers[1].macs' is not a whole number");
+  expect_wrong("/found", 1, "'found' is not true or false");
+  expect_wrong("/command", nullptr, "'command' is not a text");
+  expect_wrong("/peers", 1, "'peers' is not a list");
+  expect_wrong("/reasons", 1, "'reasons' is not an object");
+  expect_wrong("/lathe_result", 2, "version 2 is not known here (this is version 1)");
+  expect_wrong("/lathe_result", "1", "this is no result of a search");
+  nlohmann::json file = to_json(sample_result());
+  file["kinds"][0].erase("sites");
+  expect_failure([&] { search_result_from_json(file); }, {"'kinds[0].sites' is missing"});
+}
+
+TEST(SearchResult, WhatIsNotKnown) {
+  nlohmann::json file = to_json(sample_result());
+  file["of a later version"] = 1;
+  file["layers"][0].erase("exact");
+  file["layers"][1]["exact"] = nullptr;
+  file["nas"] = nullptr;
+  SearchResult result = search_result_from_json(file);
+  EXPECT_FALSE(result.layers[0].exact);
+  EXPECT_FALSE(result.layers[1].exact);
+  EXPECT_FALSE(result.nas);
+  // Infinity is no number of JSON.
+  result.layers[0].first_order = -INFINITY;
+  EXPECT_FALSE(search_result_from_json(to_json(result)).layers[0].first_order);
+}
+
+TEST(SearchResult, VerdictOfJournal) {
+  ResultVerdict verdict = *sample_result().winner.verdict;
+  EXPECT_EQ(verdict_from_json(to_json(sample_result())["winner"]["verdict"]), verdict);
+  expect_failure([&] { verdict_from_json(nullptr); }, {"'verdict' is not an object"});
+}
+
+}  // namespace
+}  // namespace lathe::test
