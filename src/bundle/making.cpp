@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "compile/prepare.h"
 #include "compile/tuned.h"
 #include "ops/op.h"
 
@@ -59,6 +60,7 @@ nlohmann::json to_json(const Making& making) {
   Json json = to_json(making.choices);
   json["network"] = to_json(making.origin);
   json["graph"] = print_hash(making.graph);
+  json["structure"] = making.structure;
   json["seed"] = making.seed;
   json["threads"] = making.target.workers;
   json["target"] = to_json(making.target);
@@ -74,6 +76,7 @@ Making making_from_json(const nlohmann::json& json) {
     Making making;
     making.origin = origin_from_json(json.at("network"));
     making.graph = std::stoull(json.at("graph").get<std::string>(), nullptr, 16);
+    making.structure = json.at("structure");
     making.seed = json.at("seed");
     making.target = target_from_json(json.at("target"), json.at("threads"));
     making.machine = json.at("machine");
@@ -106,6 +109,8 @@ Remade read_making(const std::string& path) {
   }
 }
 
+std::string structure_of(const Graph& network) { return layout_key(simplified(network)); }
+
 CompileOptions options_of(const Making& making) {
   CompileOptions options;
   options.target = making.target;
@@ -120,6 +125,7 @@ void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making makin
   ChoiceRecord record;
   Compiled compiled = compile(graph, record.noting(options));
   making.graph = structural_hash(network);
+  making.structure = structure_of(initialised(network, making.seed));
   making.target = options.target;
   making.effort = options.effort;
   making.max_error = options.max_error;

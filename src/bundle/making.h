@@ -28,7 +28,9 @@ struct MadeFrom {
 struct Making {
   MadeFrom origin;
   uint64_t graph = 0;  ///< structural hash of the network that the recipe is for
-  uint64_t seed = 0;   ///< of weights that nobody trained
+  /// The same of its operators and types alone: whatever its weights are (structure_of()).
+  std::string structure = {};
+  uint64_t seed = 0;  ///< of weights that nobody trained
   Target target = {};
   std::string machine = {};  ///< that it was made on (tuned_target())
   Effort effort = Effort::quick;
@@ -49,6 +51,9 @@ struct Remade {
 
 /// Reads such a file. Fails where it is a recipe and no more.
 Remade read_making(const std::string& path);
+
+/// Names what a network with weights is made of, as it is compiled: neither names nor data count.
+std::string structure_of(const Graph& network);
 
 /// Returns the options to compile with, choices included.
 CompileOptions options_of(const Making& making);

@@ -71,6 +71,8 @@ RecordedChoices choices_from_json(const nlohmann::json& json) {
 CompileOptions with_choices(CompileOptions options, const RecordedChoices& choices) {
   options.choose = answering(choices.schedules);
   options.layouts = answering(choices.layouts);
+  if (choices.layouts.size() != 1) return options;
+  options.layouts = [only = choices.layouts.begin()->second](const std::string&) { return only; };
   return options;
 }
 

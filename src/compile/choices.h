@@ -29,7 +29,9 @@ struct RecordedChoices {
 nlohmann::json to_json(const RecordedChoices& choices);
 RecordedChoices choices_from_json(const nlohmann::json& json);
 
-/// Returns options that choose so. What is not among the choices is left to the compiler.
+/// Returns options that choose so. What is not among the choices is left to the compiler; where
+/// they are of one network, others that their layouts fit get them, too: it may have gone through
+/// another program, and come back with a node more.
 CompileOptions with_choices(CompileOptions options, const RecordedChoices& choices);
 
 /// Notes what is chosen while networks are compiled.

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "compile/tuned.h"
+#include "onnx/onnx.h"
 #include "support/temporary.h"
 
 namespace lathe::test {
@@ -102,6 +103,21 @@ TEST(Making, RecipesWithItAreRecipes) {
   TemporaryDirectory folder;
   make_bundle(small_network(), recipe, making_of_small(), {}, folder.file("a"));
   EXPECT_EQ(read_network_recipe(folder.file("a/winner.recipe")), recipe);
+}
+
+TEST(Making, KnowsTheUnitsOfTheNetworkItBecame) {
+  TemporaryDirectory folder;
+  Graph network = load_model("resnet20-cifar", {.size = 8});
+  NetworkRecipe changed =
+      parse_network_recipe("layer1.*: group(2)\nlayer2.0.conv2: bottleneck(2, repeat)");
+  make_bundle(network, changed, making_of_small(), {}, folder.file("a"));
+  Making making = read_making(folder.file("a/winner.recipe")).making;
+  Graph trained = import_onnx(folder.file("a/model.onnx"));
+  EXPECT_NE(structure_of(trained), making.structure);
+  EXPECT_EQ(structure_of(initialised(network, 5)), making.structure);
+  ChoiceRecord record;
+  compile(trained, record.noting(with_choices({}, making.choices)));
+  EXPECT_EQ(record.choices(), making.choices);
 }
 
 TEST(Making, ComesBackFromJson) {
