@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "compile/manifest.h"
+#include "data/file.h"
 
 namespace lathe {
 namespace {
