@@ -48,7 +48,9 @@ void write_bundle(const Bundle& bundle, const std::string& folder) {
   write_library(bundle.compiled, draft.file(library));
   write_text(draft.file("model.onnx"), export_onnx(bundle.graph));
   write_torch(bundle.graph, draft.file("model.py"));
-  write_network_recipe(bundle.recipe, draft.file("winner.recipe"));
+  nlohmann::json recipe = to_json(bundle.recipe);
+  if (!bundle.made.is_null()) recipe["made"] = bundle.made;
+  write_text(draft.file("winner.recipe"), recipe.dump(1) + "\n");
   nlohmann::json json = bundle.about;
   json[version_key] = bundle_version;
   json["lathe"] = lathe_version();
@@ -77,7 +79,8 @@ nlohmann::json read_bundle(const std::string& folder) {
 
 std::vector<std::string> changed_files(const std::string& folder) {
   std::vector<std::string> wrong;
-  for (const auto& [name, hash] : read_bundle(folder)["files"].items()) {
+  const nlohmann::json bundle = read_bundle(folder);
+  for (const auto& [name, hash] : bundle["files"].items()) {
     std::string path = folder + "/" + name;
     if (!std::filesystem::exists(path)) {
       wrong.push_back(name + " is missing");

@@ -3,7 +3,8 @@
 //   library/           compiled: libmodel.so, model.a, model.h, example.c (compile/library.h)
 //   model.onnx         in standard operators
 //   model.py, .npz     a PyTorch module to train, and its weights
-//   winner.recipe      what was done to each layer (transforms/transform_network.h)
+//   winner.recipe      what was done to each layer (transforms/transform_network.h), and how the
+//                      bundle was made (making.h)
 //   bundle.json        what it was made of, by which version, and a hash of every file
 #pragma once
 
@@ -21,6 +22,8 @@ struct Bundle {
   const Compiled& compiled;
   const NetworkRecipe& recipe;
   nlohmann::json about;  ///< for bundle.json: the network, seeds, verdicts, times, ...
+  /// For winner.recipe: how it was made (making.h); null: not said.
+  nlohmann::json made = nullptr;
 };
 
 /// Writes the folder, all or nothing; one that an earlier call wrote is replaced.

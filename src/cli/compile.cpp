@@ -1,6 +1,7 @@
-// compile.cpp: "lathe compile NETWORK": writes a network as a library.
+// compile.cpp: "lathe compile NETWORK": writes a network as a library, with the schedules that were
+// tuned on this machine or those of a recipe.
 #include "base/error.h"
-#include "cli/verb_network.h"
+#include "cli/verb_made.h"
 #include "cli/verb_tuned.h"
 #include "compile/library.h"
 
@@ -10,27 +11,75 @@ namespace {
 struct Options {
   NetworkArguments network;
   TunedArguments tuned;
-  int threads = 1;
-  std::string folder, target = "native";
+  int threads = 0;  ///< 0: one, or as many as a recipe says
+  std::string folder, target = "native", recipe;
   LibraryOptions library;
   bool thorough = false;
 };
 
-int run(const Options& options) {
+/// Fails where a model is the one that a recipe was found for, and not what the recipe makes of it.
+void check_is_changed(const Options& options, const Remade& found, const Graph& graph) {
+  if (found.recipe.empty() || structure_of(graph) != found.making.structure) return;
+  fail(
+      "'{0}' is the network that '{1}' was found for, before its layers were changed. To compile "
+      "trained weights: train the bundle's model.py, export it as ONNX and compile that. To "
+      "compile "
+      "'{0}' with its layers changed but not trained: add --apply {1}",
+      options.network.network, options.recipe);
+}
+
+/// Says how many of the units of work the recipe knew, and which it did not.
+void print_known(const RecordedChoices& known, const RecordedChoices& asked) {
+  std::vector<std::string> unknown;
+  for (const auto& [unit, choice] : asked.schedules) {
+    if (!known.schedules.contains(unit)) unknown.push_back(unit.substr(0, unit.find(") (") + 1));
+  }
+  size_t all = asked.schedules.size();
+  fmt::print("schedules of the recipe: {} of {} units\n", all - unknown.size(), all);
+  for (const std::string& unit : unknown) fmt::print("  not of {:.66}\n", unit);
+}
+
+/// Writes a library whose code is as a recipe's bundle has it.
+void compile_as(const Options& options, const Graph& graph, CompileOptions how) {
+  Remade found = read_making(options.recipe);
+  check_is_changed(options, found, graph);
+  const Making& making = found.making;
+  how.target.workers = options.threads > 0 ? options.threads : making.target.workers;
+  if (how.target.name != making.target.name) {
+    fmt::print(stderr, "lathe: warning: the recipe was found for {}, this is for {}\n",
+               making.target.name, how.target.name);
+  }
+  ChoiceRecord record;
+  Compiled compiled = lathe::compile(graph, record.noting(with_choices(how, making.choices)));
+  write_library(compiled, options.folder, options.library);
+  print_known(making.choices, record.choices());
+}
+
+/// Writes a library with what was tuned on this machine.
+void compile_tuned(const Options& options, const Graph& graph, CompileOptions how) {
+  int threads = std::max(options.threads, 1);
+  how.target.workers = threads;
+  how.choose = choices_for(options.tuned, how.target, threads);
+  how.layouts = layouts_for(options.tuned, how.target, threads);
+  write_library(lathe::compile(graph, how), options.folder, options.library);
+}
+
+int run(Options& options) {
+  if (!options.recipe.empty()) options.recipe = recipe_file(options.recipe);
   CompileOptions how;
   how.target = target_named(options.target);
   how.effort = options.thorough ? Effort::thorough : Effort::quick;
-  how.target.workers = options.threads;
-  how.choose = choices_for(options.tuned, how.target, options.threads);
-  how.layouts = layouts_for(options.tuned, how.target, options.threads);
   how.max_error = options.tuned.max_error;
   check_library(options.folder, options.library);
   Graph graph = initialised(load_network(options.network), options.network.seed);
   {
     ProgressBar bar("compiling");
     how.progress = [&](size_t n, size_t all) { bar.show(n, all); };
-    Compiled compiled = lathe::compile(graph, how);
-    write_library(compiled, options.folder, options.library);
+    if (options.recipe.empty()) {
+      compile_tuned(options, graph, how);
+    } else {
+      compile_as(options, graph, how);
+    }
   }
   std::string name =
       options.library.name.empty() ? identifier_of(graph.name) : options.library.name;
@@ -47,8 +96,10 @@ std::function<int()> prepare(CLI::App& app) {
       ->required();
   app.add_option("--target", options->target, "native, aarch64, x86-64-v3 or x86-64-v4");
   app.add_option("--threads", options->threads,
-                 "workers that it is tuned for; the library runs with any number")
+                 "workers that it is tuned for, 1 unless told; the library runs with any number")
       ->check(CLI::Range(1, 256));
+  app.add_option("--recipe", options->recipe,
+                 "compile as the winner.recipe of a bundle says: a model that is trained already");
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned);
   app.add_option("--name", options->library.name,

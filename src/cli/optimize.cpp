@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "bundle/bundle.h"
 #include "cli/verb_long.h"
+#include "cli/verb_made.h"
 #include "cli/verb_scores.h"
 #include "compile/embedded.h"
 #include "compile/tuned.h"
@@ -144,13 +144,13 @@ nlohmann::json about(const Options& options, const Graph& network, const Winner&
 
 /// Compiles a network as it was measured, and writes the bundle.
 void write_result(const Options& options, const Graph& network, const Winner& winner) {
-  Graph graph = initialised(transformed(network, winner.recipe), options.score.network.seed);
   CompileOptions how;
   how.target = native_target();
   how.target.workers = options.threads;
-  Compiled compiled = compile(graph, how);
-  write_bundle({graph, compiled, winner.recipe, about(options, network, winner)},
-               options.folder + "/bundle");
+  Making making{origin_of(options.score.network)};
+  making.seed = options.score.network.seed;
+  making.about = about(options, network, winner);
+  make_bundle(network, winner.recipe, making, how, options.folder + "/bundle");
 }
 
 void print_reasons(const SearchReport& report) {

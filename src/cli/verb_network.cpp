@@ -62,8 +62,8 @@ void add_network_arguments(CLI::App& app, NetworkArguments& arguments) {
                  "shape of an input of an .onnx file: NAME=1x3x224x224");
   app.add_option(
       "--apply", arguments.recipes,
-      "change layers: 'NAMES: RECIPE', as in 'layer3.*.conv2: group(4)', or a .json file of "
-      "such recipes");
+      "change layers: 'NAMES: RECIPE', as in 'layer3.*.conv2: group(4)', or a file of such "
+      "recipes: .json, or the .recipe of a bundle");
   app.add_option("--batch", arguments.model.batch, "samples at a time, of a built-in network")
       ->check(CLI::Range(1L, 1L << 20));
   app.add_option("--classes", arguments.model.classes, "classes of a built-in network")
@@ -74,7 +74,7 @@ void add_network_arguments(CLI::App& app, NetworkArguments& arguments) {
 }
 
 NetworkRecipe load_network_recipe(const std::string& option, const std::string& text) {
-  if (text.ends_with(".json")) return read_network_recipe(text);
+  if (text.ends_with(".json") || text.ends_with(".recipe")) return read_network_recipe(text);
   try {
     return parse_network_recipe(text);
   } catch (const UserError& error) {

@@ -15,7 +15,7 @@ namespace lathe {
 struct NetworkArguments {
   std::string network;
   std::vector<std::string> shapes;
-  std::vector<std::string> recipes;  ///< PATTERN: RECIPE, or a .json file
+  std::vector<std::string> recipes;  ///< PATTERN: RECIPE, or a .json or .recipe file
   ModelOptions model;
   uint64_t seed = 0;
 };
@@ -23,7 +23,7 @@ struct NetworkArguments {
 /// Declares NETWORK and its options on "app".
 void add_network_arguments(CLI::App& app, NetworkArguments& arguments);
 
-/// Reads what an option was given: recipes for layers, or the .json file that holds them.
+/// Reads what an option was given: recipes for layers, or the file that holds them.
 NetworkRecipe load_network_recipe(const std::string& option, const std::string& text);
 
 /// Does the text name an ONNX file, and not a built-in network?

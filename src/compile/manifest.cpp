@@ -42,24 +42,6 @@ nlohmann::json parse(const std::string& path) {
 
 }  // namespace
 
-std::string hash_of_file(const std::string& path) {
-  // Weights may be hundreds of megabytes: words at a time.
-  constexpr long part = 8 << 20;
-  InputFile file(path);
-  uint64_t hash = static_cast<uint64_t>(file.size());
-  for (long at = 0; at < file.size(); at += part) {
-    std::vector<std::byte> bytes = file.read(at, std::min(part, file.size() - at));
-    bytes.resize((bytes.size() + 7) / 8 * 8);
-    for (size_t i = 0; i < bytes.size(); i += 8) {
-      uint64_t word = 0;
-      std::memcpy(&word, bytes.data() + i, 8);
-      hash = (hash ^ word) * 0x9e3779b97f4a7c15;
-      hash ^= hash >> 29;
-    }
-  }
-  return fmt::format("{:016x}", hash);
-}
-
 std::string print_manifest(const Compiled& compiled, const std::string& name,
                            const std::string& folder) {
   Json json;

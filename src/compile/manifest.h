@@ -31,7 +31,4 @@ void check_is_manifest(const std::string& folder);
 /// Reads and checks the manifest of a folder.
 Manifest read_manifest(const std::string& folder);
 
-/// Returns a file's hash as the manifest writes it.
-std::string hash_of_file(const std::string& path);
-
 }  // namespace lathe

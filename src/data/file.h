@@ -34,4 +34,8 @@ class InputFile {
 /// what it held; a failure leaves nothing behind.
 void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& parts);
 
+/// Returns a hash of a file's bytes, of 16 digits: equal files have equal ones, others do not in
+/// practice.
+std::string hash_of_file(const std::string& path);
+
 }  // namespace lathe

@@ -1,0 +1,137 @@
+// making.cpp: how a bundle was made. Interface: making.h.
+#include "bundle/making.h"
+
+#include <fstream>
+
+#include "base/error.h"
+#include "compile/prepare.h"
+#include "compile/tuned.h"
+#include "ops/op.h"
+
+namespace lathe {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string print_hash(uint64_t hash) { return fmt::format("{:016x}", hash); }
+
+Json to_json(const Target& target) {
+  return {{"name", target.name},           {"triple", target.triple},
+          {"features", target.features},   {"vector_bytes", target.vector_bytes},
+          {"registers", target.registers}, {"lane_products", target.lane_products},
+          {"l1_bytes", target.l1_bytes},   {"l2_bytes", target.l2_bytes}};
+}
+
+Target target_from_json(const Json& json, long workers) {
+  return {json.at("name"),         json.at("triple"),    json.at("features"),
+          json.at("vector_bytes"), json.at("registers"), json.at("lane_products"),
+          json.at("l1_bytes"),     json.at("l2_bytes"),  workers};
+}
+
+Json to_json(const MadeFrom& origin) {
+  Json json{{"name", origin.network}};
+  if (!origin.file.empty()) json["hash"] = origin.file;
+  if (!origin.shapes.empty()) json["shapes"] = origin.shapes;
+  for (const NetworkRecipe& recipe : origin.applied) {
+    json["applied"].push_back(lathe::to_json(recipe));
+  }
+  const ModelOptions& model = origin.model;
+  if (model.batch != 1) json["batch"] = model.batch;
+  if (model.classes) json["classes"] = *model.classes;
+  if (model.size) json["size"] = *model.size;
+  return json;
+}
+
+MadeFrom origin_from_json(const Json& json) {
+  MadeFrom origin{json.at("name"), json.value("hash", "")};
+  if (json.contains("shapes")) origin.shapes = json["shapes"].get<std::vector<std::string>>();
+  for (const Json& recipe : json.value("applied", Json::array())) {
+    origin.applied.push_back(network_recipe_from_json(recipe));
+  }
+  origin.model.batch = json.value("batch", 1L);
+  if (json.contains("classes")) origin.model.classes = json["classes"].get<long>();
+  if (json.contains("size")) origin.model.size = json["size"].get<long>();
+  return origin;
+}
+
+}  // namespace
+
+nlohmann::json to_json(const Making& making) {
+  Json json = to_json(making.choices);
+  json["network"] = to_json(making.origin);
+  json["graph"] = print_hash(making.graph);
+  json["structure"] = making.structure;
+  json["seed"] = making.seed;
+  json["threads"] = making.target.workers;
+  json["target"] = to_json(making.target);
+  json["machine"] = making.machine;
+  json["thorough"] = making.effort == Effort::thorough;
+  if (making.max_error != any_error) json["max_error"] = making.max_error;
+  json["about"] = making.about;
+  return json;
+}
+
+Making making_from_json(const nlohmann::json& json) {
+  try {
+    Making making;
+    making.origin = origin_from_json(json.at("network"));
+    making.graph = std::stoull(json.at("graph").get<std::string>(), nullptr, 16);
+    making.structure = json.at("structure");
+    making.seed = json.at("seed");
+    making.target = target_from_json(json.at("target"), json.at("threads"));
+    making.machine = json.at("machine");
+    making.effort = json.at("thorough").get<bool>() ? Effort::thorough : Effort::quick;
+    making.max_error = json.value("max_error", any_error);
+    making.choices = choices_from_json(json);
+    making.about = json.at("about");
+    return making;
+  } catch (const Json::exception& error) {
+    fail("how it was made is not what Lathe writes: {}", error.what());
+  } catch (const std::logic_error&) {
+    fail("how it was made is not what Lathe writes: \"graph\" is no hash");
+  }
+}
+
+Remade read_making(const std::string& path) {
+  NetworkRecipe recipe = read_network_recipe(path);
+  std::ifstream file(path);
+  Json json = Json::parse(file);
+  if (!json.contains("made")) {
+    fail(
+        "'{}' says what to do to layers, but not to which network, nor how it was compiled: it has "
+        "no \"made\". The winner.recipe of a bundle has; this one can be given to --apply",
+        path);
+  }
+  try {
+    return {std::move(recipe), making_from_json(json["made"])};
+  } catch (const UserError& error) {
+    fail("'{}': {}", path, error.what());
+  }
+}
+
+std::string structure_of(const Graph& network) { return layout_key(simplified(network)); }
+
+CompileOptions options_of(const Making& making) {
+  CompileOptions options;
+  options.target = making.target;
+  options.effort = making.effort;
+  options.max_error = making.max_error;
+  return with_choices(options, making.choices);
+}
+
+void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making making,
+                 const CompileOptions& options, const std::string& folder) {
+  Graph graph = initialised(transformed(network, recipe), making.seed);
+  ChoiceRecord record;
+  Compiled compiled = compile(graph, record.noting(options));
+  making.graph = structural_hash(network);
+  making.structure = structure_of(initialised(network, making.seed));
+  making.target = options.target;
+  making.effort = options.effort;
+  making.max_error = options.max_error;
+  making.choices = record.choices();
+  if (making.machine.empty()) making.machine = tuned_target(native_target());
+  write_bundle({graph, compiled, recipe, making.about, to_json(making)}, folder);
+}
+
+}  // namespace lathe

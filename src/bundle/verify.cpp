@@ -1,0 +1,206 @@
+// verify.cpp: whether a bundle holds what it says. Interface: verify.h.
+#include "bundle/verify.h"
+
+#include <cmath>
+#include <optional>
+
+#include "base/error.h"
+#include "base/random.h"
+#include "bundle/bundle.h"
+#include "bundle/verify_programs.h"
+#include "compile/executor.h"
+#include "compile/library.h"
+#include "onnx/onnx.h"
+#include "program/layers.h"
+
+namespace lathe {
+namespace {
+
+using Arrays = std::vector<Array>;
+
+/// Products that the interpreter does in a second, at least.
+constexpr double interpreter_speed = 1e7;
+
+Arrays random_inputs(const Graph& graph, uint64_t seed) {
+  Arrays inputs;
+  for (ValueId id : graph.inputs) {
+    const Value& value = graph.values[id];
+    Random random(seed, value.name);
+    std::vector<double> elements(static_cast<size_t>(count_of(value.type.shape)));
+    for (double& x : elements) {
+      x = is_float(value.type.element) ? random.normal() : static_cast<double>(random.below(2));
+    }
+    inputs.push_back(Array::of_reals(value.type.element, value.type.shape, elements));
+  }
+  return inputs;
+}
+
+Arrays interpreted(const Graph& graph, const Arrays& inputs) {
+  Context context;
+  std::vector<std::optional<Array>> values(graph.values.size());
+  for (size_t i = 0; i < inputs.size(); ++i) values[graph.inputs[i]] = inputs[i];
+  auto value_of = [&](ValueId id) { return values[id] ? *values[id] : *graph.values[id].data; };
+  for (const Node& node : graph.nodes) {
+    Arrays operands;
+    for (ValueId id : node.inputs) {
+      if (id != no_value) operands.push_back(value_of(id));
+    }
+    Arrays results = evaluate(context, call_of(graph, node), operands);
+    for (size_t i = 0; i < results.size(); ++i) {
+      if (node.outputs[i] != no_value) values[node.outputs[i]] = results[i];
+    }
+  }
+  Arrays outputs;
+  for (ValueId id : graph.outputs) outputs.push_back(value_of(id));
+  return outputs;
+}
+
+double seconds_to_interpret(const Graph& graph) {
+  double products = 0;
+  for (const Layer& layer : layers_of(graph)) products += static_cast<double>(layer.cost.macs);
+  return products / interpreter_speed;
+}
+
+/// All that is compared, one after the other.
+class Verification {
+ public:
+  Verification(const VerifiedFiles& files, const VerifyOptions& options)
+      : files_(files), options_(options) {}
+
+  std::vector<Check> run() {
+    if (files_.onnx.empty()) {
+      run_library_alone();
+      return std::move(checks_);
+    }
+    Graph graph = import_onnx(files_.onnx);
+    inputs_ = random_inputs(graph, options_.seed);
+    find_truth(graph);
+    compare("library",
+            [&] { return LoadedLibrary(files_.library, options_.threads).run(inputs_); });
+    for (const OnnxProgram& program : onnx_programs()) {
+      compare_program(program.name, [&] {
+        return run_onnx(program, options_.pythons, files_.onnx, inputs_, graph.outputs.size());
+      });
+    }
+    if (files_.torch.empty()) return std::move(checks_);
+    compare_program("PyTorch", [&] {
+      return run_torch(options_.pythons, files_.torch, inputs_, graph.outputs.size());
+    });
+    return std::move(checks_);
+  }
+
+ private:
+  const VerifiedFiles& files_;
+  const VerifyOptions& options_;
+  Arrays inputs_, truth_;
+  std::vector<Check> checks_;
+
+  /// Finds what the others must compute, and who says so.
+  void find_truth(const Graph& graph) {
+    auto compiled = [&] { return Executor(graph).run(inputs_); };
+    double seconds = seconds_to_interpret(graph);
+    if (seconds > options_.patience) {
+      checks_.push_back({"interpreter", Check::Result::skipped,
+                         fmt::format("it would take about {:.0f} s; model.onnx compiled by the "
+                                     "templates stands for it",
+                                     seconds)});
+      truth_ = compiled();
+      return;
+    }
+    truth_ = interpreted(graph, inputs_);
+    checks_.push_back({"interpreter", Check::Result::same, "says what the others must compute"});
+    compare("model.onnx", compiled);
+  }
+
+  void compare(const std::string& what, const std::function<Arrays()>& outputs) {
+    try {
+      add(what, outputs());
+    } catch (const UserError& error) {
+      checks_.push_back({what, Check::Result::differs, error.what()});
+    }
+  }
+
+  void compare_program(const std::string& what, const std::function<ProgramResult()>& run) {
+    ProgramResult result = run();
+    if (!result.missing.empty()) {
+      checks_.push_back({what, Check::Result::skipped, result.missing});
+    } else if (!result.failure.empty()) {
+      checks_.push_back({what, Check::Result::differs, result.failure});
+    } else {
+      add(what, result.outputs);
+    }
+  }
+
+  void add(const std::string& what, const Arrays& outputs) {
+    double error = 0;
+    std::string wrong = difference(outputs, truth_, options_.tolerance, error);
+    if (wrong.empty()) {
+      checks_.push_back({what, Check::Result::same, fmt::format("off by {:.1e}", error)});
+    } else {
+      checks_.push_back({what, Check::Result::differs, wrong});
+    }
+  }
+
+  void run_library_alone() {
+    try {
+      LoadedLibrary library(files_.library, options_.threads);
+      checks_.push_back({"library", Check::Result::same, "is what was written, and can be loaded"});
+    } catch (const UserError& error) {
+      checks_.push_back({"library", Check::Result::differs, error.what()});
+    }
+    checks_.push_back({"outputs", Check::Result::skipped,
+                       "there is no ONNX file to compare with; --onnx FILE names it"});
+  }
+};
+
+}  // namespace
+
+std::string difference(const std::vector<Array>& is, const std::vector<Array>& must,
+                       double tolerance, double& error) {
+  if (is.size() != must.size()) return fmt::format("{} outputs, not {}", is.size(), must.size());
+  for (size_t i = 0; i < is.size(); ++i) {
+    if (is[i].count() != must[i].count()) {
+      return fmt::format("output {} is {}, not {}", i, print_shape(is[i].shape()),
+                         print_shape(must[i].shape()));
+    }
+    std::vector<double> a = is[i].reals(), b = must[i].reals();
+    double largest = 0;
+    for (double x : b) {
+      if (std::isfinite(x)) largest = std::max(largest, std::abs(x));
+    }
+    for (size_t k = 0; k < a.size(); ++k) {
+      if (a[k] == b[k] || (std::isnan(a[k]) && std::isnan(b[k]))) continue;
+      double off = std::abs(a[k] - b[k]) / largest;
+      if (!(off <= tolerance)) {
+        return fmt::format("element {} of output {} is {:.6g} instead of {:.6g}", k, i, a[k], b[k]);
+      }
+      error = std::max(error, off);
+    }
+  }
+  return "";
+}
+
+std::vector<Check> verify_outputs(const VerifiedFiles& files, const VerifyOptions& options) {
+  return Verification(files, options).run();
+}
+
+std::vector<Check> verify_bundle(const std::string& folder, const VerifyOptions& options) {
+  std::vector<Check> checks;
+  size_t count = read_bundle(folder)["files"].size();
+  for (const std::string& wrong : changed_files(folder)) {
+    checks.push_back({"files", Check::Result::differs, wrong});
+  }
+  if (checks.empty()) {
+    checks.push_back(
+        {"files", Check::Result::same, fmt::format("all {} are as they were written", count)});
+  }
+  VerifiedFiles files{folder + "/library", folder + "/model.onnx", folder + "/model.py"};
+  try {
+    for (Check& check : verify_outputs(files, options)) checks.push_back(std::move(check));
+  } catch (const UserError& error) {
+    checks.push_back({"model.onnx", Check::Result::differs, error.what()});
+  }
+  return checks;
+}
+
+}  // namespace lathe

@@ -1,0 +1,51 @@
+// Does a bundle hold what it says? Its files are those that were written, and all its forms of the
+// network compute the same.
+//
+//   for (const Check& check : verify_bundle("out", {})) fmt::print("{}", check.detail);
+//
+// The library, model.onnx and model.py get the same random input. What they must compute the
+// interpreter says, which runs the instances of every nest one by one; where that would take too
+// long, the ONNX file does, compiled anew by the templates alone.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/array.h"
+
+namespace lathe {
+
+struct VerifyOptions {
+  uint64_t seed = 1;        ///< of the input
+  int threads = 1;          ///< of the library
+  double patience = 60;     ///< seconds that the interpreter may take, as far as one can tell
+  double tolerance = 1e-4;  ///< of an output's largest element
+  std::vector<std::string> pythons = {"python3"};  ///< where to look for other libraries, in order
+};
+
+/// One thing that was looked at.
+struct Check {
+  enum class Result { same, differs, skipped };
+  std::string what;  ///< "files", "library", "interpreter", "PyTorch", ...
+  Result result = Result::same;
+  std::string detail;  ///< how far it is off, what is wrong, or why it was skipped
+};
+
+/// What is compared; "" for what there is not.
+struct VerifiedFiles {
+  std::string library;  ///< a folder
+  std::string onnx, torch;
+};
+
+/// Compares the outputs of all forms of a network.
+std::vector<Check> verify_outputs(const VerifiedFiles& files, const VerifyOptions& options);
+
+/// Checks a bundle: its files by their hashes, then their outputs.
+std::vector<Check> verify_bundle(const std::string& folder, const VerifyOptions& options);
+
+/// Says where outputs differ by more than a part of the largest element; "" if they do not.
+/// "error" becomes the largest difference, as such a part.
+std::string difference(const std::vector<Array>& is, const std::vector<Array>& must,
+                       double tolerance, double& error);
+
+}  // namespace lathe

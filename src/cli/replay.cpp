@@ -1,0 +1,71 @@
+// replay.cpp: "lathe replay FILE.recipe -o FOLDER": makes a bundle again, byte for byte.
+#include <filesystem>
+
+#include "base/error.h"
+#include "cli/verb_made.h"
+#include "compile/tuned.h"
+
+namespace lathe::cli {
+namespace {
+
+struct Options {
+  std::string recipe, folder, network;
+};
+
+/// Says how a bundle stands beside the one that the recipe is of, if it is in one.
+void print_comparison(const std::string& recipe, const std::string& folder) {
+  std::string before = std::filesystem::path(recipe).parent_path().string();
+  if (before.empty()) before = ".";
+  if (!std::filesystem::exists(before + "/bundle.json")) return;
+  nlohmann::json was = read_bundle(before)["files"], is = read_bundle(folder)["files"];
+  size_t same = 0;
+  std::string others;
+  for (const auto& [name, hash] : was.items()) {
+    if (is.value(name, "") == hash) ++same;
+    if (is.value(name, "") != hash) others += " " + name;
+  }
+  if (others.empty()) {
+    fmt::print("all {} files are those of {}, byte for byte\n", same, before);
+  } else {
+    fmt::print("{} of {} files are those of {}; these are not:{}\n", same, was.size(), before,
+               others);
+  }
+}
+
+int run(const Options& options) {
+  std::string path = recipe_file(options.recipe);
+  Remade remade = read_making(path);
+  const Making& making = remade.making;
+  Graph network = load_made(making, options.network);
+  std::string here = tuned_target(native_target());
+  if (making.machine != here) {
+    fmt::print(stderr, "lathe: it was made on another machine, {}: it is compiled for that one\n",
+               making.machine);
+  }
+  CompileOptions how = options_of(making);
+  {
+    ProgressBar bar("compiling");
+    how.progress = [&](size_t n, size_t all) { bar.show(n, all); };
+    make_bundle(network, remade.recipe, making, how, options.folder);
+  }
+  fmt::print("{}: {}, {} layers changed, for {}\n", options.folder, making.origin.network,
+             remade.recipe.size(), making.target.name);
+  print_comparison(path, options.folder);
+  return 0;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("RECIPE", options->recipe, "the winner.recipe of a bundle, or the bundle")
+      ->required();
+  app.add_option("-o,--output", options->folder, "the folder to write")->required();
+  app.add_option("--network", options->network,
+                 "the network's file, if it is no longer where it was");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb replay() { return {"replay", "make the bundle of a search again from its recipe", prepare}; }
+
+}  // namespace lathe::cli

@@ -1,0 +1,62 @@
+// verb_made.cpp: where a network came from. Interface: verb_made.h.
+#include "cli/verb_made.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "data/file.h"
+
+namespace lathe {
+namespace {
+
+bool is_file(const std::string& network) {
+  return is_onnx_file(network) || network.ends_with(".graph");
+}
+
+void check_file(const MadeFrom& origin, const std::string& path) {
+  if (!std::filesystem::exists(path)) {
+    fail("the network's file '{}' is not there; --network FILE says where it is now", path);
+  }
+  if (hash_of_file(path) != origin.file) {
+    fail("'{}' is not the file that the recipe was found for: its bytes are others", path);
+  }
+}
+
+}  // namespace
+
+MadeFrom origin_of(const NetworkArguments& arguments) {
+  MadeFrom origin{arguments.network, ""};
+  if (is_file(arguments.network)) origin.file = hash_of_file(arguments.network);
+  origin.shapes = arguments.shapes;
+  for (const std::string& text : arguments.recipes) {
+    origin.applied.push_back(load_network_recipe("--apply", text));
+  }
+  origin.model = arguments.model;
+  return origin;
+}
+
+Graph load_made(const Making& making, const std::string& file) {
+  const MadeFrom& origin = making.origin;
+  if (origin.file.empty() && !file.empty()) {
+    fail("--network {}: the recipe is for '{}', which is built in", file, origin.network);
+  }
+  NetworkArguments arguments;
+  arguments.network = file.empty() ? origin.network : file;
+  if (!origin.file.empty()) check_file(origin, arguments.network);
+  arguments.shapes = origin.shapes;
+  arguments.model = origin.model;
+  Graph network = load_network(arguments);
+  for (const NetworkRecipe& recipe : origin.applied) network = transformed(network, recipe);
+  if (structural_hash(network) != making.graph) {
+    fail("'{}' is not the network that the recipe was found for: this Lathe builds it otherwise",
+         origin.network);
+  }
+  return network;
+}
+
+std::string recipe_file(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_directory(path, ignored) ? path + "/winner.recipe" : path;
+}
+
+}  // namespace lathe

@@ -1,0 +1,19 @@
+// What the verbs share that make bundles, and make them again: where a network came from.
+#pragma once
+
+#include "bundle/making.h"
+#include "cli/verb_network.h"
+
+namespace lathe {
+
+/// Returns where the network of these arguments comes from. Of a file, its bytes count.
+MadeFrom origin_of(const NetworkArguments& arguments);
+
+/// Loads the network that a bundle was made of. "file" is where its file is now; "": where it was.
+/// Fails if the file is gone or another one, and if the network is no longer what it was.
+Graph load_made(const Making& making, const std::string& file = "");
+
+/// Returns the recipe of a bundle: the file itself, or that of a folder.
+std::string recipe_file(const std::string& path);
+
+}  // namespace lathe

@@ -1,0 +1,97 @@
+// verify.cpp: "lathe verify FOLDER": whether a bundle, or a library, is what it says.
+#include "bundle/verify.h"
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "base/error.h"
+#include "cli/verb_network.h"
+#include "compile/library.h"
+
+namespace lathe::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  std::string folder, onnx;
+  VerifyOptions how;
+  bool json = false;
+};
+
+/// Returns the Pythons that may have other libraries: $LATHE_PYTHON alone, or that of the
+/// benchmarks (scripts/setup-bench) and those of the system.
+std::vector<std::string> pythons() {
+  if (const char* told = std::getenv("LATHE_PYTHON")) return {told};
+  std::vector<std::string> found;
+  std::error_code error;
+  fs::path own = fs::read_symlink("/proc/self/exe", error);
+  fs::path bench = (own.parent_path() / "../bench-venv/bin/python3").lexically_normal();
+  for (const fs::path& path : {bench, fs::path("/usr/bin/python3")}) {
+    if (fs::exists(path, error)) found.push_back(path.string());
+  }
+  found.emplace_back("python3");
+  return found;
+}
+
+const char* name_of(Check::Result result) {
+  return result == Check::Result::same      ? "same"
+         : result == Check::Result::differs ? "DIFFERS"
+                                            : "skipped";
+}
+
+std::vector<Check> checks_of(const Options& options) {
+  if (fs::exists(options.folder + "/bundle.json")) {
+    if (!options.onnx.empty()) fail("--onnx is for libraries: a bundle has its own model.onnx");
+    return verify_bundle(options.folder, options.how);
+  }
+  if (is_library(options.folder)) {
+    return verify_outputs({options.folder, options.onnx, ""}, options.how);
+  }
+  fail(
+      "'{}' has neither a bundle.json nor a manifest.json: 'lathe optimize' and 'lathe compile' "
+      "write what can be verified",
+      options.folder);
+}
+
+int run(Options& options) {
+  options.how.pythons = pythons();
+  std::vector<Check> checks = checks_of(options);
+  size_t wrong = 0;
+  nlohmann::json json = nlohmann::json::array();
+  for (const Check& check : checks) {
+    wrong += check.result == Check::Result::differs ? 1 : 0;
+    std::string result = check.result == Check::Result::differs ? "differs" : name_of(check.result);
+    json.push_back({{"what", check.what}, {"result", result}, {"detail", check.detail}});
+    if (!options.json) {
+      fmt::print("{:<15} {:<8} {}\n", check.what, name_of(check.result), check.detail);
+    }
+  }
+  if (options.json) {
+    fmt::print("{}\n", nlohmann::json{{"same", wrong == 0}, {"checks", json}}.dump(2));
+  } else if (wrong > 0) {
+    fmt::print("{}: {} of {} checks failed\n", options.folder, wrong, checks.size());
+  } else {
+    fmt::print("{}: nothing differs\n", options.folder);
+  }
+  return wrong == 0 ? 0 : 1;
+}
+
+std::function<int()> prepare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("FOLDER", options->folder, "a bundle, or what 'lathe compile' wrote")->required();
+  app.add_option("--onnx", options->onnx, "of a library: the network that it was compiled from");
+  app.add_option("--threads", options->how.threads, "workers that the library runs with")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--patience", options->how.patience,
+                 "seconds that the interpreter may take; a quicker reference takes its place then");
+  app.add_option("--seed", options->how.seed, "of the random input");
+  app.add_flag("--json", options->json, "print JSON, for machines");
+  return [options] { return run(*options); };
+}
+
+}  // namespace
+
+Verb verify() { return {"verify", "check that all files of a bundle compute the same", prepare}; }
+
+}  // namespace lathe::cli
