@@ -1,28 +1,28 @@
 // optimize.cpp: "lathe optimize NETWORK": a faster network that keeps its capacity, with proof.
-#include <unistd.h>
-
-#include <chrono>
 #include <cmath>
+#include <cstring>
 
 #include "base/error.h"
 #include "cli/verb_long.h"
 #include "cli/verb_made.h"
+#include "cli/verb_peers.h"
+#include "cli/verb_report.h"
 #include "cli/verb_scores.h"
+#include "cli/verb_search_show.h"
 #include "compile/embedded.h"
 #include "compile/tuned.h"
-#include "strategies/strategy_run.h"
+#include "search/equal_tuning.h"
+#include "strategies/strategy_summary.h"
 
 namespace lathe::cli {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 struct Options {
   ScoreArguments score;
   std::string folder, strategy = "assign", rule = "two-sided";
   SpaceOptions space;
-  std::string max_params, max_macs;
-  double tolerance = -1;
+  std::string max_params, max_macs, constraint, against;
+  double tolerance = -1, tune = 20;
   long trials = 1000, exact = 6;
   int threads = 1;
   bool json = false;
@@ -40,9 +40,22 @@ long parse_limit(const std::string& option, const std::string& text) {
   return std::lround(amount->value * scale->second);
 }
 
+/// Reads "latency=2ms", in seconds.
+double parse_constraint(const std::string& text) {
+  if (text.empty()) return std::numeric_limits<double>::infinity();
+  constexpr const char* name = "latency=";
+  static const std::map<std::string, double> scales{{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
+  if (text.starts_with(name)) {
+    auto amount = parse_amount(text.substr(std::strlen(name)));
+    auto scale = amount ? scales.find(amount->unit) : scales.end();
+    if (scale != scales.end()) return amount->value * scale->second;
+  }
+  fail("--constraint {}: write what a run may take, as in latency=2ms", text);
+}
+
 NetworkLimits limits_of(const Options& options) {
   return {parse_limit("--max-params", options.max_params),
-          parse_limit("--max-macs", options.max_macs)};
+          parse_limit("--max-macs", options.max_macs), parse_constraint(options.constraint)};
 }
 
 GateRule rule_of(const Options& options) {
@@ -50,79 +63,6 @@ GateRule rule_of(const Options& options) {
   if (options.tolerance >= 0) rule.tolerance = options.tolerance;
   return rule;
 }
-
-/// Tells how far the search is: a line that changes on a terminal, plain lines elsewhere, events in
-/// JSON if those are asked for.
-class Telling {
- public:
-  explicit Telling(bool json) : json_(json), is_terminal_(isatty(STDERR_FILENO) != 0) {}
-  ~Telling() { clear(); }
-
-  void show(const TableProgress& progress) {
-    if (json_) {
-      event({{"event", "progress"},
-             {"what", progress.what},
-             {"done", progress.done},
-             {"of", progress.all}});
-      return;
-    }
-    line(fmt::format("{} of {} {}", progress.done, progress.all, progress.what));
-  }
-
-  void show(const Trial& trial, long number) {
-    bool exact = trial.details.contains("verdict");
-    if (trial.outcome == Trial::Outcome::measured && trial.own / trial.time > best_) {
-      best_ = trial.own / trial.time;
-    }
-    if (json_) {
-      if (exact) {
-        event({{"event", "trial"},
-               {"number", number},
-               {"outcome", name_of(trial.outcome)},
-               {"reason", trial.reason},
-               {"ms", trial.time * 1e3},
-               {"original_ms", trial.own * 1e3}});
-      }
-      return;
-    }
-    if (exact) {
-      clear();
-      std::string what =
-          trial.outcome == Trial::Outcome::measured
-              ? fmt::format("{:.3f} ms, {:.2f}x", trial.time * 1e3, trial.own / trial.time)
-              : trial.reason;
-      fmt::print(stderr, "{:7.1f} s  network {}: {}, {}\n", seconds(), number,
-                 name_of(trial.outcome), what);
-    } else {
-      line(fmt::format("{} networks judged, best {:.2f}x", number, best_));
-    }
-  }
-
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - begin_).count(); }
-
- private:
-  bool json_, is_terminal_, shown_ = false;
-  double best_ = 1, told_ = -1e9;
-  Clock::time_point begin_ = Clock::now();
-
-  static void event(const nlohmann::json& json) { fmt::print("{}\n", json.dump()); }
-
-  void line(const std::string& text) {
-    constexpr double pause = 15;  // seconds between plain lines
-    if (is_terminal_) {
-      fmt::print(stderr, "\r{:<78.78}", text);
-      shown_ = true;
-    } else if (seconds() - told_ > pause) {
-      told_ = seconds();
-      fmt::print(stderr, "{:7.1f} s  {}\n", told_, text);
-    }
-  }
-
-  void clear() {
-    if (shown_) fmt::print(stderr, "\r{:78}\r", "");
-    shown_ = false;
-  }
-};
 
 Journal::Identity identity_of(const Options& options, const Graph& network) {
   const ScoreArguments& score = options.score;
@@ -136,58 +76,23 @@ Journal::Identity identity_of(const Options& options, const Graph& network) {
           {"number of threads", std::to_string(options.threads)}};
 }
 
-nlohmann::json about(const Options& options, const Graph& network, const Winner& winner) {
-  return {{"network", network.name},    {"seed", options.score.network.seed},
-          {"threads", options.threads}, {"original_ms", winner.own * 1e3},
-          {"ms", winner.time * 1e3},    {"verdict", winner.verdict}};
+nlohmann::json about(const SearchResult& result) {
+  nlohmann::json all = to_json(result), about{{"network", result.network},
+                                              {"threads", result.threads},
+                                              {"original_ms", result.winner.original_ms},
+                                              {"ms", result.winner.ms}};
+  if (result.winner.verdict) about["verdict"] = all["winner"]["verdict"];
+  return about;
 }
 
 /// Compiles a network as it was measured, and writes the bundle.
-void write_result(const Options& options, const Graph& network, const Winner& winner) {
-  CompileOptions how;
-  how.target = native_target();
-  how.target.workers = options.threads;
+void write_result(const Options& options, const Graph& network, const SearchResult& result,
+                  const CompileOptions& how) {
   Making making{origin_of(options.score.network)};
   making.seed = options.score.network.seed;
-  making.about = about(options, network, winner);
-  make_bundle(network, winner.recipe, making, how, options.folder + "/bundle");
-}
-
-void print_reasons(const SearchReport& report) {
-  for (const auto& [reason, count] : report.reasons) fmt::print("  {:>6}  {}\n", count, reason);
-}
-
-void print_summary(const NetworkSpace& space, const SearchReport& report,
-                   const std::optional<Winner>& baseline, const Options& options, double seconds) {
-  const Winner& winner = *report.best;
-  auto line = [](const char* what, const std::string& text) {
-    fmt::print("{:<14}{}\n", what, text);
-  };
-  line("latency", fmt::format("{:.3f} ms, was {:.3f} ms: {:.2f} times faster", winner.time * 1e3,
-                              winner.own * 1e3, winner.own / winner.time));
-  if (baseline) {
-    line("blocks alone", fmt::format("{:.2f} times faster, by a choice from a list of blocks (nas)",
-                                     baseline->own / baseline->time));
-  }
-  line("weights", fmt::format("{}, was {}", print_short(weights_of(space, winner.assignment)),
-                              print_short(space.weights)));
-  line("MACs", fmt::format("{}, was {}", print_short(macs_of(space, winner.assignment)),
-                           print_short(space.macs)));
-  const nlohmann::json& verdict = winner.verdict;
-  line("capacity",
-       fmt::format("fisher {:.3g} times the original's ({:.3g} to {:.3g}); accepted, "
-                   "{:.0f} % sure",
-                   verdict["ratio"].get<double>(), verdict["interval"][0].get<double>(),
-                   verdict["interval"][1].get<double>(), 100 * verdict["sure"].get<double>()));
-  if (verdict.contains("predicted")) {
-    line("prediction",
-         fmt::format("accuracy {:+.2f} points, give or take {:.2f}",
-                     verdict["predicted"].get<double>(), verdict["uncertainty"].get<double>()));
-  }
-  line("tried", fmt::format("{} networks: {} refused, {} failed", report.tried, report.refused,
-                            report.failed));
-  line("took", fmt::format("{:.0f} s", seconds));
-  line("bundle", options.folder + "/bundle");
+  making.about = about(result);
+  NetworkRecipe recipe = result.found ? result.winner.recipe : NetworkRecipe();
+  make_bundle(network, recipe, making, how, options.folder + "/bundle");
 }
 
 /// Everything that a search needs, in the order in which it is made.
@@ -196,49 +101,53 @@ class Session {
   explicit Session(const Options& options)
       : options_(options),
         timed_(load_network(options.score.network)),
-        journal_(options.folder, identity_of(options, timed_)),
-        space_(network_space(timed_, {options.space.include, options.space.exclude})),
+        identity_(identity_of(options, timed_)),
+        journal_(options.folder, identity_),
+        space_(network_space(timed_, wide(options.space))),
         scored_(load_untrained(options.score)),
         scorer_(make_scorer(options.score)),
-        bench_(initialised(timed_, options.score.network.seed), bench_options(options)),
-        rule_(rule_of(options)) {}
+        original_(initialised(timed_, options.score.network.seed)),
+        bench_(original_, bench_options(options)),
+        rule_(rule_of(options)),
+        telling_(options.json, options.exact) {}
 
   int run() {
-    Telling telling(options_.json);
     TableOptions how{options_.score.network.seed,
-                     [&](const TableProgress& progress) { telling.show(progress); },
+                     [&](const TableProgress& progress) { telling_.show(progress); },
                      is_interrupted};
-    FirstOrder first(scored_, scorer_, options_.score.network.seed);
-    int workers = workers_of(options_.score);
-    if (options_.space.most > 0) {
-      auto few = screened(space_, options_.space.most, rule_, first, journal_, workers, how);
-      if (!few) return stopped();
-      space_ = std::move(*few);
-    }
-    if (!measure_layers(tables_, space_, timed_, bench_, journal_, how)) return stopped();
-    if (!score_layers(tables_, space_, first, journal_, workers, how)) return stopped();
+    if (!fill_tables(how)) return stopped();
     SearchLaboratory laboratory{
         timed_,  scored_,  scorer_,
-        bench_,  journal_, [&](const Trial& trial, long n) { telling.show(trial, n); },
+        bench_,  journal_, [&](const Trial& trial, long n) { telling_.show(trial, n); },
         how.stop};
     SearchReport report = run_search(find_strategy(options_.strategy), input(), laboratory);
     std::optional<Winner> baseline;
     if (options_.strategy != "nas" && !report.stopped) {
       baseline = run_search(find_strategy("nas"), input(), laboratory).best;
     }
-    return finish(report, baseline, telling.seconds());
+    return finish(report, baseline);
   }
 
  private:
   const Options& options_;
   Graph timed_;
+  Journal::Identity identity_;
   Journal journal_;
   NetworkSpace space_;
   Graph scored_;
   Scorer scorer_;
+  Graph original_;
   NetworkBench bench_;
   GateRule rule_;
   LayerTables tables_;
+  SearchTelling telling_;
+
+  /// Returns the options of a space of which some will be chosen.
+  static SpaceOptions wide(SpaceOptions options) {
+    constexpr size_t times = 3;
+    options.most *= times;
+    return options;
+  }
 
   static BenchOptions bench_options(const Options& options) {
     BenchOptions bench;
@@ -257,34 +166,83 @@ class Session {
             options_.score.network.seed};
   }
 
+  /// Returns false if it was stopped.
+  bool fill_tables(const TableOptions& how) {
+    FirstOrder first(scored_, scorer_, options_.score.network.seed);
+    int workers = workers_of(options_.score);
+    if (options_.space.most > 0) {
+      auto few = screened(space_, options_.space.most, rule_, first, journal_, workers, how);
+      if (!few) return false;
+      space_ = std::move(*few);
+    }
+    return measure_layers(tables_, space_, timed_, bench_, journal_, how) &&
+           score_layers(tables_, space_, first, journal_, workers, how);
+  }
+
   int stopped() const {
     fmt::print("stopped; the same command goes on with it\n");
     return 1;
   }
 
-  int finish(const SearchReport& report, const std::optional<Winner>& baseline, double seconds) {
-    bool faster = report.best && report.best->time < report.best->own;
-    Winner winner =
-        faster ? *report.best : Winner{Assignment(space_.sites.size(), 0), {}, 0, 0, {}};
-    write_result(options_, timed_, winner);
+  int finish(const SearchReport& report, const std::optional<Winner>& baseline) {
+    SearchResult result = summarised(input(), report, journal_);
+    EqualTuningOptions how{bench_options(options_), options_.tune, options_.score.network.seed,
+                           is_interrupted, [&](const std::string& network, double elapsed) {
+                             telling_.show_tuning(network, elapsed, options_.tune);
+                           }};
+    how.bench.seconds = 3;
+    EqualTuning tuning(original_, options_.folder + "/tuned.db", journal_, how);
+    if (result.found) measure_again(result, tuning);
+    if (baseline) result.nas = ResultBaseline{baseline->time * 1e3, baseline->own * 1e3};
+    if (result.nas && result.winner.tuned) measure_baseline(result, *baseline, tuning);
+    set_origin(result);
+    write_result(options_, timed_, result, tuning.compiling());
+    write_search_result(result, options_.folder);
+    write_report(options_.folder);
     if (options_.json) {
-      nlohmann::json json{{"event", "end"},          {"found", faster},
-                          {"tried", report.tried},   {"refused", report.refused},
-                          {"failed", report.failed}, {"reasons", report.reasons},
-                          {"seconds", seconds},      {"bundle", options_.folder + "/bundle"}};
-      if (faster) json["winner"] = about(options_, timed_, winner);
-      if (faster) json["winner"]["recipe"] = to_json(winner.recipe);
+      nlohmann::json json = to_json(result);
+      json["event"] = "end";
       fmt::print("{}\n", json.dump());
-      return faster ? 0 : 1;
+    } else {
+      print_result(result, options_.folder);
     }
-    if (faster) {
-      print_summary(space_, report, baseline, options_, seconds);
-      return 0;
+    return result.found ? 0 : 1;
+  }
+
+  std::optional<NetworkTimes> tuned_times(EqualTuning& tuning, const NetworkRecipe& recipe) {
+    Graph graph = initialised(transformed(timed_, recipe), options_.score.network.seed);
+    auto times = tuning.measure(graph, print(recipe));
+    return times && times->failure.empty() ? times : std::nullopt;
+  }
+
+  /// Measures the winner again, both networks being tuned for the same time.
+  void measure_again(SearchResult& result, EqualTuning& tuning) {
+    auto times = tuned_times(tuning, result.winner.recipe);
+    if (!times) return;
+    result.original.ms = result.winner.original_ms = times->own * 1e3;
+    result.winner.ms = times->time * 1e3;
+    result.winner.spread = times->spread * 1e3;
+    result.winner.tuned = options_.tune > 0;
+    result.found = times->time < times->own;
+  }
+
+  void measure_baseline(SearchResult& result, const Winner& baseline, EqualTuning& tuning) {
+    auto times = tuned_times(tuning, baseline.recipe);
+    if (times) result.nas = ResultBaseline{times->time * 1e3, times->own * 1e3};
+  }
+
+  void set_origin(SearchResult& result) {
+    result.lathe = lathe_version();
+    result.network = options_.score.network.network;
+    result.command = command_line();
+    result.strategy = options_.strategy;
+    result.identity = identity_;
+    result.stopped = is_interrupted();
+    result.threads = options_.threads;
+    if (!options_.against.empty() && !result.stopped) {
+      result.peers = peer_times({options_.score.network, options_.against, options_.threads});
     }
-    fmt::print("nothing faster was found in {} networks; the bundle holds the original\n",
-               report.tried);
-    print_reasons(report);
-    return 1;
+    result.seconds = telling_.seconds();
   }
 };
 
@@ -327,6 +285,14 @@ std::function<int()> prepare(CLI::App& app) {
       ->check(CLI::Range(1L, 100000L));
   app.add_option("--max-params", options->max_params, "weights of the result, as in 9M");
   app.add_option("--max-macs", options->max_macs, "products of the result, as in 300M");
+  app.add_option("--constraint", options->constraint,
+                 "latency=2ms: no slower than that, and as accurate as can be");
+  app.add_option("--tune", options->tune,
+                 "seconds for which the original and the result are tuned at the end; 0: not")
+      ->check(CLI::Range(0.0, 1e6));
+  app.add_option("--against", options->against,
+                 "compare with these on the original, too: best, onnxruntime, openvino, ...")
+      ->check(CLI::IsMember(peer_names()));
   app.add_option("--threads", options->threads, "workers that the network will run with")
       ->check(CLI::Range(1, 256));
   app.add_option("--seed", options->score.network.seed, "of the search, weights and minibatches");

@@ -3,6 +3,7 @@
 
 #include <signal.h>
 
+#include <fstream>
 #include <stdexcept>
 
 namespace lathe {
@@ -10,6 +11,10 @@ namespace {
 
 /// Set by an interruption: a handler can do no more.
 volatile sig_atomic_t interrupted = 0;
+
+/// What a shell takes as it is.
+constexpr const char* plain_letters =
+    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
 
 }  // namespace
 
@@ -21,6 +26,19 @@ void listen_to_interruptions() {
 }
 
 bool is_interrupted() { return interrupted != 0; }
+
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline", std::ios::binary);
+  std::string text = "lathe", word;
+  std::getline(file, word, '\0');  // how the program was called
+  while (std::getline(file, word, '\0')) {
+    bool plain = !word.empty() && word.find_first_not_of(plain_letters) == std::string::npos;
+    std::string quoted;
+    for (char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    text += plain ? " " + word : " '" + quoted + "'";
+  }
+  return text;
+}
 
 std::optional<Amount> parse_amount(const std::string& text) {
   try {

@@ -10,6 +10,9 @@ namespace lathe {
 void listen_to_interruptions();
 bool is_interrupted();
 
+/// Returns the command that this is, as a shell would read it: "lathe optimize ...".
+std::string command_line();
+
 /// A number and the unit behind it: "90s" is 90 and "s".
 struct Amount {
   double value;

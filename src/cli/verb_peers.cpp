@@ -117,13 +117,8 @@ void print_result(const nlohmann::json& result, const nlohmann::json& versions) 
              left_out, threads, threads == 1 ? "" : "s");
 }
 
-}  // namespace
-
-std::vector<std::string> peer_names() {
-  return {"best", "all", "onnxruntime", "openvino", "ncnn", "torch", "tvm"};
-}
-
-int compare(const Comparison& comparison) {
+/// Runs the program and returns its report; null if it has said what is wrong with the request.
+nlohmann::json measured_peers(const Comparison& comparison) {
   // Never committed: it is gone when this ends.
   FolderDraft folder((fs::temp_directory_path() / "lathe-comparison").string());
   std::string report = folder.file("report.json");
@@ -131,18 +126,48 @@ int compare(const Comparison& comparison) {
                             own_path().string(), "--peers", comparison.peers, "--threads",
                             std::to_string(comparison.threads), "--seconds",
                             fmt::format("{}", comparison.seconds), "--json", report});
+  if (status == 2) return nullptr;
   std::ifstream file(report);
   nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
-  if (status == 2) return status;  // it has said why
   if (status != 0 || json.is_discarded() || json.at("results").empty()) {
     fail("the comparison failed (status {})", status);
   }
+  return json;
+}
+
+}  // namespace
+
+std::vector<std::string> peer_names() {
+  return {"best", "all", "onnxruntime", "openvino", "ncnn", "torch", "tvm"};
+}
+
+int compare(const Comparison& comparison) {
+  nlohmann::json json = measured_peers(comparison);
+  if (json.is_null()) return 2;  // it has said why
   if (comparison.json) {
     fmt::print("{}\n", json.dump());
     return 0;
   }
   for (const nlohmann::json& result : json.at("results")) print_result(result, json.at("versions"));
   return 0;
+}
+
+std::vector<ResultPeer> peer_times(const Comparison& comparison) {
+  std::vector<ResultPeer> result;
+  try {
+    nlohmann::json json = measured_peers(comparison);
+    if (json.is_null()) return {};
+    const nlohmann::json& peers = json.at("results").front().at("peers");
+    if (!is_measured(peers.at("lathe"))) fail("{}", print_left_out(peers));
+    double own = 1e3 * peers.at("lathe").at("median_s").get<double>();
+    for (const PeerTime& peer : fastest_first(peers)) {
+      std::string version = json.at("versions").value(peer.peer, "");
+      result.push_back({peer.peer + (version.empty() ? "" : " " + version), peer.time, own});
+    }
+  } catch (const UserError& error) {
+    fmt::print(stderr, "lathe: warning: no comparison with others: {}\n", error.what());
+  }
+  return result;
 }
 
 }  // namespace lathe::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/verb_network.h"
+#include "strategies/strategy_result.h"
 
 namespace lathe::cli {
 
@@ -19,5 +20,9 @@ std::vector<std::string> peer_names();
 /// Measures Lathe and its peers in one run, alternating, and prints how they stand: the fastest
 /// peer first.
 int compare(const Comparison& comparison);
+
+/// Returns how long the peers that were measured take, the fastest first. If there is nothing to
+/// compare, a warning says why.
+std::vector<ResultPeer> peer_times(const Comparison& comparison);
 
 }  // namespace lathe::cli

@@ -190,7 +190,9 @@ FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& 
     ValueId gradient = program.loss_gradients({program.images()})[0];
     if (gradient != no_value) exactly = want_squares(program, gradient);
   }
-  Alone result{evaluation.run({find_metric("fisher")})[0].total, 0, 0};
+  auto scores = evaluation.run({find_metric("fisher"), find_metric("diversity")});
+  // Of all that a recipe made, the diversity of the last is what the network sees.
+  Alone result{scores[0].total, scores[1].layers.back().score, 0, 0};
   if (exactly != no_place) result.measured = program.result(exactly).reals()[0];
   for (size_t i = 0; i < firsts.size(); ++i) {
     if (places[i] == no_place) continue;
@@ -205,9 +207,8 @@ FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& 
 
 LayerChange FirstOrder::change(const std::string& layer, const Recipe& recipe) {
   Alone changed = evaluated(layer, recipe);
-  if (recipe.empty()) return {changed.score, 1};
-  double before = evaluated(layer, {}).estimated;
-  return {changed.score, before > 0 ? changed.estimated / before : 1};
+  double before = recipe.empty() ? 0 : evaluated(layer, {}).estimated;
+  return {changed.score, before > 0 ? changed.estimated / before : 1, changed.diversity};
 }
 
 double FirstOrder::weight_of(size_t node) {

@@ -48,8 +48,9 @@ class GradientFlow {
 
 /// A layer that a recipe changed, everything else being as it was.
 struct LayerChange {
-  double score = 0;  ///< its Fisher Potential
-  double gain = 1;   ///< how many times as much gradient it hands back, in squares
+  double score = 0;      ///< its Fisher Potential
+  double gain = 1;       ///< how many times as much gradient it hands back, in squares
+  double diversity = 0;  ///< of what it makes (metrics/diversity.cpp)
 };
 
 class FirstOrder {
@@ -77,7 +78,7 @@ class FirstOrder {
     Batch batch;  ///< what it reads, and the gradient of what it makes
   };
   struct Alone {
-    double score = 0;
+    double score = 0, diversity = 0;
     /// The sum of squares of the gradient of what it reads; measured where nothing is changed.
     double estimated = 0, measured = 0;
   };

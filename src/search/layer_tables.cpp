@@ -151,10 +151,11 @@ class LayerScoring {
 
   /// Adds a variant to what run() scores, unless the journal knows it.
   void want(size_t site, size_t variant) {
-    auto score = journal_.number("score of " + name(site, variant));
-    auto gain = journal_.number("gain of " + name(site, variant));
-    if (score && gain) {
-      known_[{site, variant}] = {*score, *gain};
+    std::string of = " of " + name(site, variant);
+    auto score = journal_.number("score" + of), gain = journal_.number("gain" + of);
+    auto diversity = journal_.number("diversity" + of);
+    if (score && gain && diversity) {
+      known_[{site, variant}] = {*score, *gain, *diversity};
     } else {
       jobs_.emplace_back(site, variant);
     }
@@ -174,8 +175,10 @@ class LayerScoring {
       LayerChange change = changed(site, variant);
       std::lock_guard lock(mutex);
       known_[jobs_[i]] = change;
-      journal_.set_number("score of " + name(site, variant), change.score);
-      journal_.set_number("gain of " + name(site, variant), change.gain);
+      std::string of = " of " + name(site, variant);
+      journal_.set_number("score" + of, change.score);
+      journal_.set_number("gain" + of, change.gain);
+      journal_.set_number("diversity" + of, change.diversity);
       if (options.progress) options.progress({what, ++done, jobs_.size()});
     });
     return !stopped;
@@ -200,7 +203,7 @@ class LayerScoring {
     try {
       return first_.change(space_.sites[site].layer, space_.variant(site, variant).recipe);
     } catch (const UserError&) {
-      return {infinity, 1};  // what cannot be scored is far from the original
+      return {infinity, 1, 0};  // what cannot be scored is far from the original
     }
   }
 };
@@ -254,8 +257,9 @@ std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, con
     LayerChange own = scoring.known(site, 0), change = scoring.known(site, variant);
     double moved = std::log(change.score / own.score);
     if (rule.is_paper) return std::max(0.0, -moved);
-    return std::abs(moved) <= rule.layer_band ? std::abs(moved) + std::abs(std::log(change.gain))
-                                              : infinity;
+    if (std::abs(moved) > rule.layer_band) return infinity;
+    return std::abs(moved) + std::abs(std::log(change.gain)) +
+           std::abs(change.diversity - own.diversity);
   });
 }
 
@@ -272,37 +276,45 @@ bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& fi
   for_each([&](size_t s, size_t v) { scoring.want(s, v); });
   if (!scoring.run("variants scored", workers, options)) return false;
   set_flow(tables, space, first);
-  tables.scores = tables.gains = tables.times;  // their shape
+  tables.scores = tables.gains = tables.diversities = tables.times;  // their shape
   for_each([&](size_t s, size_t v) {
     LayerChange change = scoring.known(s, v);
     tables.scores[s][v] = change.score;
     tables.gains[s][v] = change.gain;
+    tables.diversities[s][v] = change.diversity;
   });
   return true;
+}
+
+double time_of(const LayerTables& tables, const Assignment& assignment) {
+  double time = tables.rest;
+  for (size_t s = 0; s < assignment.size(); ++s) time += tables.times[s][assignment[s]];
+  return time;
 }
 
 FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
                            const LayerTables& tables, const Assignment& assignment) {
   FirstJudgement result;
-  result.time = tables.rest;
+  result.time = time_of(tables, assignment);
   std::vector<double> scores = tables.own_scores, gains(scores.size(), 1);
   for (size_t s = 0; s < assignment.size(); ++s) {
-    result.time += tables.times[s][assignment[s]];
     scores[tables.places[s]] = tables.scores[s][assignment[s]];
     gains[tables.places[s]] = tables.gains[s][assignment[s]];
   }
   std::vector<double> received = tables.flow.received(gains);
-  double before = 0, after = 0;
+  double before = 0, after = 0, layers = static_cast<double>(scores.size());
   for (size_t i = 0; i < scores.size(); ++i) {
     scores[i] *= received[i];
     before += tables.own_scores[i];
     after += scores[i];
   }
-  Comparison fisher{"fisher", {}, {}, {}};
+  Comparison fisher{"fisher", {}, {}, {}}, diversity{"diversity", {}, {0}, {}};
   for (size_t s = 0; s < assignment.size(); ++s) {
     size_t place = tables.places[s];
     result.layers.push_back(std::log(scores[place] / tables.own_scores[place]));
     fisher.layers.push_back({space.sites[s].layer, result.layers.back()});
+    const auto& diversities = tables.diversities[s];
+    diversity.differences[0] += (diversities[assignment[s]] - diversities[0]) / layers;
   }
   result.log_ratio = std::log(after / before);
   fisher.log_ratios = {result.log_ratio};
@@ -311,7 +323,8 @@ FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
     double ratio = std::log(static_cast<double>(now) / static_cast<double>(then));
     return Comparison{metric, {ratio}, {static_cast<double>(now - then)}, {}};
   };
-  std::vector<Comparison> known{fisher, compared("macs", macs_of(space, assignment), space.macs),
+  std::vector<Comparison> known{fisher, diversity,
+                                compared("macs", macs_of(space, assignment), space.macs),
                                 compared("params", weights_of(space, assignment), space.weights)};
   result.predicted = rule.intercept;
   for (size_t i = 0; i < rule.features.size(); ++i) {

@@ -18,6 +18,7 @@ struct LayerTables {
   double rest = 0;                 ///< seconds of what cannot change
   ChoiceTable scores;              ///< Fisher Potential, everything else being as it was
   ChoiceTable gains;               ///< how many times as much gradient it hands back
+  ChoiceTable diversities;         ///< of what it makes
   GradientFlow flow;               ///< through all layers
   std::vector<double> own_scores;  ///< of those layers as they were
   std::vector<size_t> places;      ///< of sites among them
@@ -60,6 +61,9 @@ struct FirstJudgement {
   std::vector<double> layers;  ///< log_ratio of each site
   double predicted = 0;  ///< points of accuracy, as far as the tables know the rule's features
 };
+
+/// Returns the seconds of a network: the sum of its layers'.
+double time_of(const LayerTables& tables, const Assignment& assignment);
 
 /// Judges a network by the tables alone. Features of metrics that they do not have count as 0.
 FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,

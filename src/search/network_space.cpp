@@ -31,9 +31,9 @@ long sum_over(const NetworkSpace& space, const Assignment& assignment, long all,
   return all;
 }
 
-/// A layer that computes less than this many halves of what it did is not looked at where only some
-/// variants are.
-constexpr long most_halvings = 6;
+/// Layers that are halved more often than this are not looked at where only some variants are: no
+/// network that rules were fitted to has one, so nothing is known of how it would learn.
+constexpr long most_halvings = 4;
 
 /// Returns so many variants, the layer itself among them, by their ranks.
 std::vector<LayerVariant> spread(const std::vector<LayerVariant>& all, size_t most,

@@ -6,6 +6,7 @@
 // made linear at the last solution. What is not linear is put right by judging that solution, and
 // solving again; what the tables do not know, by what exact evaluation says of it: others are taken
 // to differ in the same way, the more the more of them is changed.
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -68,6 +69,7 @@ class AssigningSearcher : public Searcher {
     double size = std::max(1.0, size_of(last_));
     exact_.points = std::min(0.5, observation.predicted - first.predicted) / size;
     exact_.network = (observation.log_ratio - first.log_ratio) / size;
+    slower_ = observation.time / first.time;
     for (size_t s = 0; s < sites_; ++s) {
       auto layer = observation.layers.find(input_.space.sites[s].layer);
       if (layer != observation.layers.end()) exact_.layers[s] = layer->second - first.layers[s];
@@ -80,11 +82,15 @@ class AssigningSearcher : public Searcher {
   ChoiceTable alone_;  ///< log_ratio of the network in which only that site is changed
   ChoiceTable moved_;  ///< that of the site; infinite if it cannot be chosen
   Moves exact_;        ///< what exact evaluation says beyond the tables, for each unit of size
+  double slower_ = 1;  ///< how many times as long it takes as they say
   double bands_ = 1;   ///< share of the rule's bands that is used
   long tried_ = 0;
   bool accepted_ = false;
   Assignment last_;
   std::set<Assignment> seen_;
+
+  /// Is a time given? Then the prediction is to be as high as can be.
+  bool in_time() const { return std::isfinite(input_.limits.time); }
 
   FirstJudgement judged_first(const Assignment& assignment) const {
     return judge_first(input_.rule, input_.space, input_.tables, assignment);
@@ -125,8 +131,9 @@ class AssigningSearcher : public Searcher {
         last = found;
         FirstJudgement judged = judged_first(*found);
         double lacking = correct(at, *found, judged);
-        if (lacking <= 0 && judged.time < least) {
-          least = judged.time;
+        double cost = in_time() ? -judged.predicted - exact_.points * size_of(*found) : judged.time;
+        if (lacking <= 0 && cost < least) {
+          least = cost;
           best = found;
         }
       }
@@ -148,7 +155,8 @@ class AssigningSearcher : public Searcher {
         static_cast<double>(macs_of(input_.space, found)) / static_cast<double>(input_.space.macs);
     const GateRule& rule = input_.rule;
     double size = size_of(found), network = judged.log_ratio + exact_.network * size;
-    if (rule.is_paper) return -network;
+    double late = judged.time * slower_ - input_.limits.time;
+    if (rule.is_paper) return std::max(-network, late);
     double points = -rule.tolerance - judged.predicted - exact_.points * size;
     if (points > 0) at.margin += points;
     return std::max(
@@ -170,7 +178,24 @@ class AssigningSearcher : public Searcher {
     problem.limits.push_back(
         limited(&LayerVariant::weights, input_.space.weights, input_.limits.weights));
     if (!rule.is_paper) problem.limits.push_back(predicted(at));
+    if (in_time()) keep_in_time(problem);
     return problem;
+  }
+
+  /// Makes of the fastest network the one that is predicted best, in the time that is given.
+  void keep_in_time(ChoiceProblem& problem) const {
+    ChoiceLimit time{problem.costs};
+    time.most = input_.limits.time / slower_ - input_.tables.rest;
+    const ChoiceTable& gained = problem.limits.back().amounts;  // points
+    for (size_t s = 0; s < sites_; ++s) {
+      double most = *std::max_element(gained[s].begin(), gained[s].end());
+      for (size_t v = 0; v < gained[s].size(); ++v) {
+        bool allowed = std::isfinite(problem.costs[s][v]);
+        if (allowed && !input_.rule.is_paper) problem.costs[s][v] = most - gained[s][v];
+        if (!allowed) time.amounts[s][v] = 0;
+      }
+    }
+    problem.limits.push_back(std::move(time));
   }
 
   /// Returns the times; infinite of what a single layer may not become. A layer moves with those
@@ -206,7 +231,7 @@ class AssigningSearcher : public Searcher {
   /// counts as if its band were used; the logarithm of MACs is its tangent.
   ChoiceLimit predicted(const Linear& at) const {
     const GateRule& rule = input_.rule;
-    double network = 0, layers = 0, macs = 0, params = 0;
+    double network = 0, layers = 0, macs = 0, params = 0, diversity = 0;
     for (size_t i = 0; i < rule.features.size(); ++i) {
       auto [metric, form] = rule.features[i];
       double weight = rule.weights[i];
@@ -216,11 +241,13 @@ class AssigningSearcher : public Searcher {
         network += weight * std::log1p(at.band);
       }
       if (metric == "fisher" && form == Feature::Form::layers_distance) layers += weight;
+      if (metric == "diversity") diversity += weight;
       if (metric == "macs") macs += weight;
       if (metric == "params") params += weight;
     }
     ChoiceLimit limit;
     auto all_macs = static_cast<double>(input_.space.macs);
+    auto all_layers = static_cast<double>(input_.tables.own_scores.size());
     auto all_weights = static_cast<double>(input_.space.weights);
     // The tangent of log(x) at m is log(m) - 1 + x/m; that of weights is taken at the original's.
     double sure = rule.intercept - at.margin + network;
@@ -234,9 +261,12 @@ class AssigningSearcher : public Searcher {
         double fewer_weights = static_cast<double>(variant.weights - own.weights) / all_weights;
         double far = std::abs(moved_[s][v] + at.error.layers[s] + exact_.layers[s]);
         if (!std::isfinite(far)) far = 0;  // not allowed
+        const auto& diversities = input_.tables.diversities[s];
+        double other = std::abs(diversities[v] - diversities[0]);
+        if (!std::isfinite(other)) other = 0;
         limit.amounts.back().push_back(macs * fewer_macs / at.macs + params * fewer_weights +
                                        layers * far / static_cast<double>(sites_) +
-                                       exact_.points * size(s, v));
+                                       diversity * other / all_layers + exact_.points * size(s, v));
       }
     }
     limit.least = -rule.tolerance - sure;

@@ -19,7 +19,8 @@ const Strategy& find_strategy(const std::string& name) {
 
 bool is_within(const StrategyInput& input, const Assignment& assignment) {
   return weights_of(input.space, assignment) <= input.limits.weights &&
-         macs_of(input.space, assignment) <= input.limits.macs;
+         macs_of(input.space, assignment) <= input.limits.macs &&
+         time_of(input.tables, assignment) <= input.limits.time;
 }
 
 }  // namespace lathe

@@ -21,6 +21,8 @@ namespace lathe {
 struct NetworkLimits {
   long weights = std::numeric_limits<long>::max();
   long macs = std::numeric_limits<long>::max();
+  /// Seconds of a run: no more than that, and as accurate as can be; infinite: as fast as can be.
+  double time = std::numeric_limits<double>::infinity();
 };
 
 /// What a strategy chooses by.
@@ -73,7 +75,7 @@ const std::vector<Strategy>& all();
 /// Returns the strategy of that name; an unknown one is an error that lists those that exist.
 const Strategy& find_strategy(const std::string& name);
 
-/// Is an assignment within the limits?
+/// Is an assignment within the limits, as far as the tables tell?
 bool is_within(const StrategyInput& input, const Assignment& assignment);
 
 }  // namespace lathe

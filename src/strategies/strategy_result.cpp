@@ -69,6 +69,7 @@ void describe(auto& fields, Of<ResultBaseline> auto& baseline) {
 void describe(auto& fields, Of<ResultPeer> auto& peer) {
   fields("name", peer.name);
   fields("ms", peer.ms);
+  fields("original_ms", peer.original_ms);
 }
 
 void describe(auto& fields, Of<ResultLayer> auto& layer) {

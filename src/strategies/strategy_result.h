@@ -65,7 +65,7 @@ struct ResultBaseline {
 /// Another library, on the original network.
 struct ResultPeer {
   std::string name;
-  double ms = 0;
+  double ms = 0, original_ms = 0;  ///< it, and Lathe, of one run in which they took turns
   friend bool operator==(const ResultPeer&, const ResultPeer&) = default;
 };
 

@@ -96,6 +96,10 @@ class SearchRun {
     trial.time = times.time;
     trial.own = times.own;
     trial.details["spread"] = times.spread;
+    if (times.failure.empty() && times.time > input_.limits.time) {
+      trial.outcome = Trial::Outcome::refused;
+      trial.reason = "it is slower than the constraint allows";
+    }
   }
 
   void count(const Trial& trial) {
@@ -107,10 +111,19 @@ class SearchRun {
 
   void keep(const Assignment& assignment, const Trial& trial) {
     report_.passed.push_back({assignment, recipe_of(input_.space, assignment), trial.own,
-                              trial.time, trial.details["verdict"]});
+                              trial.time, trial.details.value("spread", 0.0),
+                              trial.details["verdict"]});
     const Winner& last = report_.passed.back();
-    bool better = !report_.best || last.time * report_.best->own < report_.best->time * last.own;
-    if (better) report_.best = last;
+    if (!report_.best || is_better(last, *report_.best)) report_.best = last;
+  }
+
+  /// Is one network that passed a better winner than another: faster, or, where the time is given,
+  /// more accurate?
+  bool is_better(const Winner& a, const Winner& b) const {
+    if (std::isfinite(input_.limits.time)) {
+      return a.verdict.value("predicted", 0.0) > b.verdict.value("predicted", 0.0);
+    }
+    return a.time * b.own < b.time * a.own;
   }
 
   static Observation observation_of(const Trial& trial) {
@@ -120,8 +133,7 @@ class SearchRun {
     result.accepted =
         trial.outcome == Trial::Outcome::measured || trial.outcome == Trial::Outcome::judged;
     if (trial.outcome == Trial::Outcome::failed) result.failure = trial.reason;
-    result.time =
-        trial.outcome == Trial::Outcome::measured ? trial.time : first["time"].get<double>();
+    result.time = trial.time > 0 ? trial.time : first["time"].get<double>();
     result.log_ratio = exact ? std::log(trial.details["verdict"]["ratio"].get<double>())
                              : first["log_ratio"].get<double>();
     result.predicted = exact && trial.details["verdict"].contains("predicted")

@@ -26,6 +26,7 @@ struct Winner {
   Assignment assignment;
   NetworkRecipe recipe;
   double own = 0, time = 0;  ///< seconds, of one run in which they took turns
+  double spread = 0;         ///< of its times: half of them lie within so many seconds
   nlohmann::json verdict;
 };
 

@@ -1,6 +1,8 @@
 // strategy_sampling.cpp: drawing networks and trying the fastest. Interface: strategy_sampling.h.
 #include "strategies/strategy_sampling.h"
 
+#include <cmath>
+
 namespace lathe {
 
 std::optional<Proposal> SamplingSearcher::propose() {
@@ -19,7 +21,8 @@ void SamplingSearcher::observe(const Observation& observation) {
   if (tried_ > 0) {
     done_ = observation.accepted && observation.failure.empty();
   } else if (observation.accepted) {
-    passed_.insert({observation.time, last_});
+    bool in_time = std::isfinite(input_.limits.time);
+    passed_.insert({in_time ? -observation.predicted : observation.time, last_});
   }
 }
 

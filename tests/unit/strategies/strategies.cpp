@@ -24,6 +24,7 @@ struct Case {
       tables.times.push_back({4, 2, 1});
       tables.scores.push_back({1, 1, s % 2 == 0 ? 1.0 : 0.1});
       tables.gains.push_back({1, 1, 1});
+      tables.diversities.push_back({0, 0, 0});
       tables.own_scores.push_back(1);
       tables.places.push_back(s);
     }

@@ -1,0 +1,45 @@
+// Networks tuned with the same budget, and measured beside each other: the end of a search.
+//
+//   EqualTuning tuning(original, "runs/r34/tuned.db", journal, {.seconds = 20});
+//   auto times = tuning.measure(candidate, recipe);        both were tuned for 20 seconds
+//
+// What was tuned or measured before is in the store and the journal, and not done again.
+#pragma once
+
+#include "search/journal.h"
+#include "search/network_bench.h"
+
+namespace lathe {
+
+struct EqualTuningOptions {
+  BenchOptions bench;   ///< its choices are ignored: those of the store are used
+  double seconds = 20;  ///< of tuning, for each network; 0: none is tuned
+  uint64_t seed = 1;
+  std::function<bool()> stop = nullptr;
+  /// Told which network is tuned ("the original", ...), and how long it has been.
+  std::function<void(const std::string&, double)> progress = nullptr;
+};
+
+class EqualTuning {
+ public:
+  /// Weights of the original must have data. The store is a file (compile/tuned.h).
+  EqualTuning(const Graph& original, std::string store, Journal& journal,
+              EqualTuningOptions options);
+
+  /// Tunes the original, if it was not tuned before, and a network that a recipe (in text) made of
+  /// it, and measures them in turn. Returns nothing if it was stopped.
+  std::optional<NetworkTimes> measure(const Graph& candidate, const std::string& recipe);
+
+  /// Returns how networks are compiled after that.
+  CompileOptions compiling() const;
+
+ private:
+  const Graph& original_;
+  std::string store_;
+  Journal& journal_;
+  EqualTuningOptions options_;
+
+  bool tune_once(const Graph& network, const std::string& name, const std::string& recipe);
+};
+
+}  // namespace lathe

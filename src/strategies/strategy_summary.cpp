@@ -1,0 +1,140 @@
+// strategy_summary.cpp: what came of a search. Interface: strategy_summary.h.
+#include "strategies/strategy_summary.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace lathe {
+namespace {
+
+constexpr double ms = 1e3;  // in a second
+
+std::optional<double> finite(double value) {
+  return std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+/// Returns how far a variant moves the score of a site, to first order.
+double moved(const LayerTables& tables, size_t site, size_t variant) {
+  return std::log(tables.scores[site][variant] / tables.scores[site][0]);
+}
+
+std::vector<ResultLayer> layers_of(const StrategyInput& input, const Assignment& assignment,
+                                   const std::optional<ResultVerdict>& verdict) {
+  std::vector<ResultLayer> result;
+  for (size_t s = 0; s < assignment.size(); ++s) {
+    const LayerSite& site = input.space.sites[s];
+    const LayerVariant &own = input.space.variant(s, 0),
+                       &now = input.space.variant(s, assignment[s]);
+    ResultLayer layer{site.layer, input.space.kinds[site.kind].description, print(now.recipe),
+                      now.meaning};
+    layer.before_ms = input.tables.times[s][0] * ms;
+    layer.after_ms = input.tables.times[s][assignment[s]] * ms;
+    layer.macs_before = own.macs;
+    layer.macs = now.macs;
+    layer.weights_before = own.weights;
+    layer.weights = now.weights;
+    layer.first_order = finite(moved(input.tables, s, assignment[s]));
+    if (verdict) {
+      auto exact = verdict->layers.find(site.layer);
+      if (exact != verdict->layers.end()) layer.exact = exact->second;
+    }
+    result.push_back(std::move(layer));
+  }
+  return result;
+}
+
+ResultVariant variant_of(const StrategyInput& input, const LayerKind& kind, size_t v,
+                         const Journal& journal) {
+  const LayerVariant& variant = kind.variants[v];
+  ResultVariant result{print(variant.recipe), variant.meaning, variant.macs, variant.weights};
+  auto trial = journal.find(kind.description, result.recipe);
+  if (trial && trial->outcome == Trial::Outcome::failed) {
+    result.failure = trial->reason;
+    return result;
+  }
+  const auto& times = input.tables.times[kind.sites.front()];
+  result.before_ms = times[0] * ms;
+  result.after_ms = finite(times[v] * ms);
+  double sum = 0;
+  for (size_t site : kind.sites) sum += moved(input.tables, site, v);
+  result.first_order = finite(sum / static_cast<double>(kind.sites.size()));
+  return result;
+}
+
+ResultPoint point_of(const StrategyInput& input, const Winner& winner) {
+  ResultPoint point{print(winner.recipe), winner.time * ms, winner.own * ms};
+  ResultVerdict verdict = verdict_from_json(winner.verdict);
+  point.ratio = verdict.ratio;
+  point.predicted = verdict.predicted;
+  point.macs = macs_of(input.space, winner.assignment);
+  point.weights = weights_of(input.space, winner.assignment);
+  return point;
+}
+
+bool is_better(const ResultPoint& a, const ResultPoint& b) {
+  double time_a = a.ms / a.original_ms, time_b = b.ms / b.original_ms;
+  double points_a = a.predicted.value_or(0), points_b = b.predicted.value_or(0);
+  bool no_worse = time_a <= time_b && points_a >= points_b && a.weights <= b.weights;
+  return no_worse && (time_a < time_b || points_a > points_b || a.weights < b.weights);
+}
+
+}  // namespace
+
+std::vector<ResultPoint> not_dominated(std::vector<ResultPoint> points) {
+  std::vector<ResultPoint> result;
+  for (const ResultPoint& point : points) {
+    bool dominated = std::any_of(points.begin(), points.end(),
+                                 [&](const ResultPoint& other) { return is_better(other, point); });
+    if (!dominated) result.push_back(point);
+  }
+  std::sort(result.begin(), result.end(), [](const ResultPoint& a, const ResultPoint& b) {
+    return a.ms * b.original_ms < b.ms * a.original_ms;
+  });
+  return result;
+}
+
+SearchResult summarised(const StrategyInput& input, const SearchReport& report,
+                        const Journal& journal) {
+  SearchResult result;
+  const NetworkSpace& space = input.space;
+  Assignment assignment(space.sites.size(), 0);
+  result.rule = {input.rule.name, input.rule.tolerance, input.rule.network_band,
+                 input.rule.layer_band, input.rule.is_paper};
+  double own = input.tables.rest;
+  for (const auto& times : input.tables.times) own += times[0];
+  result.original = {own * ms, space.macs, space.weights};
+  result.winner.ms = result.winner.original_ms = own * ms;
+  result.found = report.best && report.best->time < report.best->own;
+  if (result.found) {
+    const Winner& best = *report.best;
+    assignment = best.assignment;
+    result.original.ms = best.own * ms;
+    result.winner.ms = best.time * ms;
+    result.winner.original_ms = best.own * ms;
+    result.winner.spread = best.spread * ms;
+    result.winner.recipe = best.recipe;
+    result.winner.verdict = verdict_from_json(best.verdict);
+  }
+  result.winner.macs = macs_of(space, assignment);
+  result.winner.weights = weights_of(space, assignment);
+  result.stopped = report.stopped;
+  result.tried = report.tried;
+  result.refused = report.refused;
+  result.failed = report.failed;
+  result.reasons = report.reasons;
+  result.layers = layers_of(input, assignment, result.winner.verdict);
+  result.rest_ms = input.tables.rest * ms;
+  for (const LayerKind& kind : space.kinds) {
+    ResultKind each{kind.description, {}, {}};
+    for (size_t site : kind.sites) each.sites.push_back(space.sites[site].layer);
+    for (size_t v = 0; v < kind.variants.size(); ++v) {
+      each.variants.push_back(variant_of(input, kind, v, journal));
+    }
+    result.kinds.push_back(std::move(each));
+  }
+  for (const Winner& passed : report.passed) result.pareto.push_back(point_of(input, passed));
+  result.pareto = not_dominated(std::move(result.pareto));
+  return result;
+}
+
+}  // namespace lathe

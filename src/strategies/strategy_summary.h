@@ -1,0 +1,19 @@
+// What came of a search, put together for people and files.
+#pragma once
+
+#include "strategies/strategy_result.h"
+#include "strategies/strategy_run.h"
+
+namespace lathe {
+
+/// Returns what a search says of itself: the winner (the original, if nothing faster passed), its
+/// layers, what each kind of layer could become, and the networks that no other is better than. Who
+/// it was for, and what was measured after it, is for the caller to set.
+SearchResult summarised(const StrategyInput& input, const SearchReport& report,
+                        const Journal& journal);
+
+/// Returns those that no other is better than in all of time, predicted accuracy and weights, the
+/// fastest first. Times are relative to the original's in the same run.
+std::vector<ResultPoint> not_dominated(std::vector<ResultPoint> points);
+
+}  // namespace lathe
