@@ -231,7 +231,7 @@ class AssigningSearcher : public Searcher {
   /// counts as if its band were used; the logarithm of MACs is its tangent.
   ChoiceLimit predicted(const Linear& at) const {
     const GateRule& rule = input_.rule;
-    double network = 0, layers = 0, macs = 0, params = 0, diversity = 0;
+    double network = 0, layers = 0, macs = 0, params = 0, diversity = 0, less_diverse = 0;
     for (size_t i = 0; i < rule.features.size(); ++i) {
       auto [metric, form] = rule.features[i];
       double weight = rule.weights[i];
@@ -241,7 +241,8 @@ class AssigningSearcher : public Searcher {
         network += weight * std::log1p(at.band);
       }
       if (metric == "fisher" && form == Feature::Form::layers_distance) layers += weight;
-      if (metric == "diversity") diversity += weight;
+      if (metric == "diversity")
+        (form == Feature::Form::moved ? less_diverse : diversity) += weight;
       if (metric == "macs") macs += weight;
       if (metric == "params") params += weight;
     }
@@ -262,11 +263,12 @@ class AssigningSearcher : public Searcher {
         double far = std::abs(moved_[s][v] + at.error.layers[s] + exact_.layers[s]);
         if (!std::isfinite(far)) far = 0;  // not allowed
         const auto& diversities = input_.tables.diversities[s];
-        double other = std::abs(diversities[v] - diversities[0]);
-        if (!std::isfinite(other)) other = 0;
+        double more = (diversities[v] - diversities[0]) / all_layers;
+        if (!std::isfinite(more)) more = 0;
         limit.amounts.back().push_back(macs * fewer_macs / at.macs + params * fewer_weights +
                                        layers * far / static_cast<double>(sites_) +
-                                       diversity * other / all_layers + exact_.points * size(s, v));
+                                       diversity * more + less_diverse * std::abs(more) +
+                                       exact_.points * size(s, v));
       }
     }
     limit.least = -rule.tolerance - sure;
