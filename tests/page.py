@@ -40,7 +40,10 @@ const contrast = (a, b) => {
 };
 const page = getComputedStyle(document.body).backgroundColor;
 const answer = {width: innerWidth, scrolls: document.documentElement.scrollWidth,
-                page: lightness(page), figures: {}, faint: []};
+                page: lightness(page), figures: {}, faint: [],
+                loads: [...document.querySelectorAll("[src], link[href], use[href], image[href]")]
+                  .map(one => one.getAttribute("src") || one.getAttribute("href"))
+                  .filter(place => !place.startsWith("data:"))};
 for (const figure of document.querySelectorAll("section > figure, .pair > figure")) {
   const seen = [...figure.querySelectorAll("svg")].filter(svg => svg.getBoundingClientRect().width);
   answer.figures[figure.id] = seen.map(svg => Math.round(svg.getBoundingClientRect().width));
@@ -227,6 +230,8 @@ def check(page, size, scheme, figures):
         fail(f"{place}: the page is {answer['scrolls']} wide, and scrolls sideways")
     if (answer["page"] < 0.2) != (scheme == "dark"):
         fail(f"{place}: the page's lightness is {answer['page']}")
+    if answer["loads"]:
+        fail(f"{place}: loads {answer['loads']}")
     if answer["faint"]:
         fail(f"{place}: hard to read: {answer['faint']}")
     for figure in figures:

@@ -126,7 +126,7 @@ Html layer_table(const ReportInput& input) {
                      {"became, by which recipe", false, true},
                      {"ms before", true},
                      {"ms after", true},
-                     {"times", true},
+                     {"× faster", true},
                      {"MACs", true},
                      {"weights", true},
                      {"score", true}},
