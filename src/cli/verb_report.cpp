@@ -1,7 +1,6 @@
 // verb_report.cpp: the page about a search. Interface: verb_report.h.
 #include "cli/verb_report.h"
 
-#include <filesystem>
 #include <optional>
 #include <span>
 
@@ -26,21 +25,23 @@ NetworkArguments arguments_of(const SearchResult& result) {
   } catch (const CLI::Error&) {
     arguments = {};
   }
-  bool is_file = std::filesystem::exists(result.network);
-  if (arguments.network.empty() || is_file) arguments.network = result.network;
   return arguments;
 }
 
 /// Loads the network that was searched, and checks that it is the same; says why it is not.
 std::optional<Graph> network_of(const SearchResult& result, std::string& remark) {
-  try {
-    Graph graph = load_network(arguments_of(result));
-    auto identity = result.identity.find("network");
-    std::string hash = fmt::format("{:016x}", structural_hash(graph));
-    if (identity == result.identity.end() || identity->second.ends_with(hash)) return graph;
-    remark = fmt::format("'{}' is another network now", result.network);
-  } catch (const UserError& error) {
-    remark = error.what();
+  NetworkArguments arguments = arguments_of(result);
+  for (const std::string& name : {result.network, arguments.network}) {
+    arguments.network = name;
+    try {
+      Graph graph = load_network(arguments);
+      auto identity = result.identity.find("network");
+      std::string hash = fmt::format("{:016x}", structural_hash(graph));
+      if (identity == result.identity.end() || identity->second.ends_with(hash)) return graph;
+      remark = fmt::format("'{}' is another network now", name);
+    } catch (const UserError& error) {
+      remark = error.what();
+    }
   }
   return std::nullopt;
 }

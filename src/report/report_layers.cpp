@@ -91,6 +91,20 @@ Html failures_of(const ResultKind& kind) {
   return out;
 }
 
+/// Returns the kind whose layers took the most time together.
+size_t slowest_kind(const SearchResult& result) {
+  size_t slowest = 0;
+  double most = 0;
+  for (size_t i = 0; i < result.kinds.size(); ++i) {
+    double time = 0;
+    for (const ResultLayer& layer : result.layers) {
+      if (layer.kind == result.kinds[i].kind) time += layer.before_ms;
+    }
+    if (time > most) slowest = i, most = time;
+  }
+  return slowest;
+}
+
 }  // namespace
 
 Html layer_table(const ReportInput& input) {
@@ -112,7 +126,7 @@ Html layer_table(const ReportInput& input) {
                      {"became, by which recipe", false, true},
                      {"ms before", true},
                      {"ms after", true},
-                     {"times", true},
+                     {"× faster", true},
                      {"MACs", true},
                      {"weights", true},
                      {"score", true}},
@@ -122,13 +136,14 @@ Html layer_table(const ReportInput& input) {
 
 Html kind_list(const SearchResult& result) {
   Html out;
+  size_t slowest = slowest_kind(result);
   for (size_t i = 0; i < result.kinds.size(); ++i) {
     const ResultKind& kind = result.kinds[i];
     auto figure = variant_bars(result, kind, i);
     Html content = figure ? html_figure(*figure) : Html{};
     content += failures_of(kind);
     if (!figure) content += element("p", "No variant was measured.", "class=\"small\"");
-    out += html_details(summary_of(result, kind), content);
+    out += html_details(summary_of(result, kind), content, i == slowest);
   }
   return element("div", element("h3", "What each kind of layer can become") + out,
                  "class=\"kinds\"");

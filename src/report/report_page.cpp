@@ -21,7 +21,7 @@ Html tile(const std::string& value, const std::string& what, const std::string& 
 Html tiles(const SearchResult& result) {
   const ResultWinner& winner = result.winner;
   Html out = tile(fmt::format("{:.2f} ×", speedup(result)), "faster than the original",
-                  winner.tuned ? "both tuned" : "");
+                  winner.tuned ? "after tuning" : "");
   out += tile(print_ms(winner.ms), "latency", "was " + print_ms(winner.original_ms));
   out +=
       tile(print_amount(winner.weights), "weights", "was " + print_amount(result.original.weights));

@@ -1,6 +1,7 @@
 // How pages look: the style sheet of report_html.cpp.
 //
-// Widths of pictures are those of widths_of(). Colours are Okabe and Ito's, lighter on dark pages.
+// Widths of pictures are those of widths_of(). Colours are Okabe and Ito's, darker on light
+// pages and lighter on dark ones, so that text in them can be read.
 #pragma once
 
 namespace lathe {
@@ -9,7 +10,7 @@ inline constexpr const char* page_style = R"css(
 :root {
   color-scheme: light dark;
   --page: #ffffff; --ink: #1c1f23; --muted: #5b636d; --line: #d9dde2; --panel: #f4f6f8;
-  --cool: #0072b2; --warm: #d55e00; --good: #00795a; --grey: #a3abb4;
+  --cool: #0072b2; --warm: #b95000; --good: #00795a; --grey: #a3abb4;
 }
 @media (prefers-color-scheme: dark) {
   :root {

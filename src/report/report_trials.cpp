@@ -44,6 +44,15 @@ NetworkTrial network_trial(const RecordedTrial& recorded, long count) {
   return result;
 }
 
+/// Reads the recipe of a trial; one that cannot be read changes nothing.
+NetworkRecipe recipe_of(const NetworkTrial& trial) {
+  try {
+    return parse_network_recipe(trial.recipe);
+  } catch (const UserError&) {
+    return {};
+  }
+}
+
 /// Counts sequences over the layers of a network.
 std::map<std::string, long> sequences_in(const NetworkRecipe& recipe) {
   std::map<std::string, long> counts;
@@ -78,7 +87,7 @@ std::vector<SequenceCount> sequence_counts(const NetworkRecipe& winner,
   for (const NetworkTrial& trial : trials) {
     if (trial.outcome != Trial::Outcome::measured) continue;
     ++networks;
-    for (const auto& [sequence, count] : sequences_in(parse_network_recipe(trial.recipe))) {
+    for (const auto& [sequence, count] : sequences_in(recipe_of(trial))) {
       counts[sequence].passed += static_cast<double>(count);
     }
   }
