@@ -48,9 +48,6 @@ std::function<int()> prepare(CLI::App& app) {
 
 }  // namespace
 
-Verb explain() {
-  return {"explain", "show what each step of a recipe does, or what a search did, and why",
-          prepare};
-}
+Verb explain() { return {"explain", "show what steps do, or what a search did, and why", prepare}; }
 
 }  // namespace lathe::cli
