@@ -19,7 +19,7 @@ namespace {
 using Arrays = std::vector<Array>;
 
 /// Products that the interpreter does in a second, at least.
-constexpr double interpreter_speed = 1e7;
+constexpr double interpreter_speed = 1e8;
 
 Arrays random_inputs(const Graph& graph, uint64_t seed) {
   Arrays inputs;

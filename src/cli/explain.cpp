@@ -1,28 +1,24 @@
 // explain.cpp: "lathe explain NEST RECIPE": step by step, the loops before and after, the verdict
-// and the cost.
+// and the cost; "lathe explain FOLDER [LAYER]": what a search did to a network, and why.
+#include "base/error.h"
+#include "cli/verb_explain.h"
 #include "cli/verb_nest.h"
-#include "codegen/loops.h"
 
 namespace lathe::cli {
 namespace {
 
-std::string indented(const std::string& text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = text.find('\n', at);
-    out += "    " + text.substr(at, end - at) + "\n";
-    at = end + 1;
+struct Options {
+  NestArguments arguments;
+  bool json = false;
+};
+
+int run(const Options& options) {
+  const NestArguments& arguments = options.arguments;
+  if (is_run(arguments.nest)) {
+    return arguments.recipe.empty() ? explain_run(arguments.nest, options.json)
+                                    : explain_layer(arguments.nest, arguments.recipe, options.json);
   }
-  return out;
-}
-
-void print_state(const Nest& nest, const std::string& meaning) {
-  Cost c = cost(nest);
-  fmt::print("{}\n    {} MACs, {} weights, {} bytes touched{}\n\n", indented(print(scan(nest))),
-             print_count(c.macs), print_count(c.weights), print_count(c.bytes), meaning);
-}
-
-int run(const NestArguments& arguments) {
+  if (options.json) fail("--json is for a search's folder; 'lathe apply --json' has it for a nest");
   Context context;
   Nest nest = load_nest(context, arguments.nest);
   std::vector<Judged> steps = try_recipe(nest, load_recipe(arguments.recipe), arguments.limits);
@@ -40,15 +36,18 @@ int run(const NestArguments& arguments) {
 }
 
 std::function<int()> prepare(CLI::App& app) {
-  auto arguments = std::make_shared<NestArguments>();
-  add_nest_arguments(app, *arguments);
-  return [arguments] { return run(*arguments); };
+  auto options = std::make_shared<Options>();
+  add_nest_arguments(app, options->arguments);
+  app.get_option("NEST")->description(
+      "an operator, like conv(co=64, ...), a .nest file, or the folder of a search");
+  app.get_option("RECIPE")->description(
+      "steps, like 'split(co, 16) -> group(2)', or a .json recipe; of a search, a layer");
+  app.add_flag("--json", options->json, "of a search: print JSON, for machines");
+  return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb explain() {
-  return {"explain", "show what each step of a recipe does, and why it may", prepare};
-}
+Verb explain() { return {"explain", "show what steps do, or what a search did, and why", prepare}; }
 
 }  // namespace lathe::cli
