@@ -65,7 +65,8 @@ th, td { text-align: left; padding: 6px 12px; vertical-align: top; }
 th { color: var(--muted); font-weight: 600; white-space: nowrap; background: var(--panel); }
 tbody tr:first-child td { border-top: 1px solid var(--line); }
 td { white-space: nowrap; }
-td.wraps { white-space: normal; min-width: 17rem; overflow-wrap: anywhere; }
+td.wraps { white-space: normal; min-width: 11rem; overflow-wrap: anywhere; }
+td.wraps:not(:last-child) { min-width: 17rem; }
 td.number + td.wraps { width: 100%; }
 td .below { padding-left: 1.05rem; }
 td .small { font-size: 0.8125rem; }
