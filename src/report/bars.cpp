@@ -124,7 +124,7 @@ class Chart {
   std::string axis(double start, double end) const {
     std::string out;
     for (const Tick& tick :
-         ticks(low_, high_, Scale::linear, static_cast<int>(right_ - left_) / 50)) {
+         ticks(low_, high_, Scale::linear, std::min(10, static_cast<int>(right_ - left_) / 50))) {
       double x = place(tick.at);
       out += line_between(x, start, x, end, grid_style(bars_.look));
       out += text_at(x, end + 16, tick.text, "text-anchor=\"middle\"");

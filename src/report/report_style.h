@@ -76,6 +76,8 @@ code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospac
 code { overflow-wrap: anywhere; }
 pre { margin: 0; padding: 10px 12px; overflow-x: auto; background: var(--panel);
   border-radius: 6px; line-height: 1.4; }
+.command { white-space: pre-wrap; overflow-wrap: anywhere; }
+.next { margin-top: 16px; }
 .changed { color: var(--cool); font-weight: 600; }
 .chosen { color: var(--warm); font-weight: 600; }
 summary { cursor: pointer; }
