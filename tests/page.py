@@ -48,7 +48,8 @@ for (const figure of document.querySelectorAll("section > figure, .pair > figure
   const seen = [...figure.querySelectorAll("svg")].filter(svg => svg.getBoundingClientRect().width);
   answer.figures[figure.id] = seen.map(svg => Math.round(svg.getBoundingClientRect().width));
 }
-for (const what of ["body", "p", ".small", "figcaption", "th", "a", "svg text", ".changed", ".chosen"]) {
+const texts = ["body", "p", ".small", "figcaption", "th", "a", "svg text", ".changed", ".chosen"];
+for (const what of texts) {
   for (const one of document.querySelectorAll(what)) {
     const style = getComputedStyle(one);
     const colour = one instanceof SVGElement ? style.fill : style.color;
@@ -117,8 +118,8 @@ def write_journal(folder, trials):
                         "NULL, details TEXT NOT NULL, UNIQUE (subject, recipe))")
         journal.execute("CREATE TABLE numbers (name TEXT PRIMARY KEY, value REAL NOT NULL)")
         for recipe, outcome, reason, time, own, details in trials:
-            journal.execute("INSERT OR REPLACE INTO trials (subject, recipe, outcome, reason, time, "
-                            "own, details) VALUES ('network', ?, ?, ?, ?, ?, ?)",
+            journal.execute("INSERT OR REPLACE INTO trials (subject, recipe, outcome, reason, "
+                            "time, own, details) VALUES ('network', ?, ?, ?, ?, ?, ?)",
                             (recipe, outcome, reason, time, own, json.dumps(details)))
 
 
@@ -207,7 +208,8 @@ def answer_of(page, size, scheme):
         source = file.read()
     # All that opens is open, too: what is in there must not be wider than the page either.
     with open(probe, "w", encoding="utf-8") as file:
-        file.write(source.replace("<details>", "<details open>").replace("</body>", PROBE + "</body>"))
+        source = source.replace("<details>", "<details open>")
+        file.write(source.replace("</body>", PROBE + "</body>"))
     frame = page + ".frame.html"
     with open(frame, "w", encoding="utf-8") as file:
         file.write(FRAME.format(os.path.basename(probe), *size))

@@ -18,6 +18,10 @@ double width_of(const std::string& text) {
   return letter_width * static_cast<double>(letters_in(text));
 }
 
+std::string whole_name(const Bar& bar) {
+  return bar.detail.empty() ? bar.name : bar.name + ", " + bar.detail;
+}
+
 /// Bars with all decisions made: where names, bars and texts are.
 class Chart {
  public:
@@ -29,7 +33,7 @@ class Chart {
       check_bar(bar);
       low_ = std::min({low_, bar.from, bar.to});
       high_ = std::max({high_, bar.from, bar.to});
-      names = std::max(names, width_of(bar.name));
+      names = std::max(names, width_of(whole_name(bar)));
       texts = std::max(texts, width_of(bar.text));
     }
     if (high_ <= low_) high_ = low_ + 1;
@@ -91,7 +95,7 @@ class Chart {
     const Bar& bar = rows()[i];
     double y = top + gap_above(bar) + name_height(bar);
     double a = place(std::min(bar.from, bar.to)), b = place(std::max(bar.from, bar.to));
-    std::string hint = bar.hint.empty() ? bar.name + ": " + bar.text : bar.hint;
+    std::string hint = bar.hint.empty() ? whole_name(bar) + ": " + bar.text : bar.hint;
     std::string out =
         is_narrow_ ? text_at(left_, y - 4, name_of(bar))
                    : text_at(left_ - gap, y + thickness - 3, name_of(bar), "text-anchor=\"end\"");
@@ -107,15 +111,20 @@ class Chart {
     return out;
   }
 
+  /// Returns the name and what there is room for of its detail.
   std::string name_of(const Bar& bar) const {
+    constexpr size_t least = 8;  // letters of a detail that say anything
     double room = is_narrow_ ? width_ - 2 * margin : left_ - gap - margin;
-    return shortened(bar.name, static_cast<size_t>(std::max(3.0, room / letter_width + 0.5)));
+    auto letters = static_cast<size_t>(std::max(3.0, room / letter_width + 0.5));
+    if (letters_in(whole_name(bar)) <= letters) return whole_name(bar);
+    bool cuts_detail = !bar.detail.empty() && letters_in(bar.name) + 2 + least <= letters;
+    return cuts_detail ? beginning(whole_name(bar), letters) : shortened(bar.name, letters);
   }
 
   std::string axis(double start, double end) const {
     std::string out;
     for (const Tick& tick :
-         ticks(low_, high_, Scale::linear, static_cast<int>(right_ - left_) / 50)) {
+         ticks(low_, high_, Scale::linear, std::min(10, static_cast<int>(right_ - left_) / 50))) {
       double x = place(tick.at);
       out += line_between(x, start, x, end, grid_style(bars_.look));
       out += text_at(x, end + 16, tick.text, "text-anchor=\"middle\"");

@@ -6,8 +6,8 @@
 //   bars.rows.push_back({"layer1.0.conv1", 26.4, 25.1, "-1.3 ms", 1});
 //   print_svg(bars)
 //
-// Where the picture is narrow, names stand above their bars. Names that are too long are shortened;
-// the pointer shows them whole.
+// Where the picture is narrow, names stand above their bars. Names that are too long are shortened,
+// their details first; the pointer shows them whole.
 #pragma once
 
 #include <string>
@@ -20,9 +20,10 @@ namespace lathe {
 struct Bar {
   std::string name;
   double from = 0, to = 0;
-  std::string text = {};  ///< behind the bar
-  size_t style = 0;       ///< which of those of the picture
-  std::string hint = {};  ///< shown when the pointer is on it; empty: the name and the text
+  std::string text = {};    ///< behind the bar
+  size_t style = 0;         ///< which of those of the picture
+  std::string hint = {};    ///< shown when the pointer is on it; empty: the name and the text
+  std::string detail = {};  ///< behind the name, as far as there is room
 };
 
 /// What bars are drawn alike, and what that means.

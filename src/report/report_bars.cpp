@@ -52,8 +52,8 @@ class Falling {
   Falling(Bars& bars, double from) : bars_(bars), at_(from) {}
 
   void by(double ms, const std::string& name, const std::string& text, const std::string& hint,
-          size_t faster = 1, size_t slower = 2) {
-    bars_.rows.push_back({name, at_, at_ - ms, text, ms >= 0 ? faster : slower, hint});
+          size_t faster = 1, size_t slower = 2, const std::string& detail = "") {
+    bars_.rows.push_back({name, at_, at_ - ms, text, ms >= 0 ? faster : slower, hint, detail});
     at_ -= ms;
   }
 
@@ -77,7 +77,7 @@ void add_layers(Falling& falling, const SearchResult& result) {
                                    print_change(-saving(*layer), 4), print_arrows(layer->recipe));
     std::string text =
         fmt::format("{} → {} ms", print_digits(layer->before_ms), print_digits(layer->after_ms));
-    falling.by(saving(*layer), layer->layer + ", " + layer->meaning, text, hint);
+    falling.by(saving(*layer), layer->layer, text, hint, 1, 2, layer->meaning);
     rest -= saving(*layer);
   }
   if (changed > shown.size()) {
@@ -99,8 +99,8 @@ HtmlFigure times_of_layers(const SearchResult& result) {
   double rest = result.rest_ms;
   for (size_t i = 0; i < layers.size(); ++i) {
     if (i < most_layers) {
-      bars.rows.push_back({layers[i]->layer + ", " + print_arrows(layers[i]->kind), 0,
-                           layers[i]->before_ms, print_ms(layers[i]->before_ms), 1});
+      bars.rows.push_back({layers[i]->layer, 0, layers[i]->before_ms,
+                           print_ms(layers[i]->before_ms), 1, "", print_arrows(layers[i]->kind)});
     } else {
       rest += layers[i]->before_ms;
     }

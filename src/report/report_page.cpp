@@ -134,9 +134,10 @@ Html others_section(const SearchResult& result) {
 Html again_section(const ReportInput& input) {
   const SearchResult& result = input.result;
   Html out = element("p", "The search: the same command goes on where one was stopped.");
-  out += element("pre", result.command);
-  out += element("p", "The winner alone, rebuilt from its recipe:", "style=\"margin-top:12px\"");
-  out += element("pre", fmt::format("lathe replay {}/bundle/winner.recipe -o out/", input.folder));
+  out += element("pre", result.command, "class=\"command\"");
+  out += element("p", "The winner alone, rebuilt from its recipe:", "class=\"next\"");
+  out += element("pre", fmt::format("lathe replay {}/bundle/winner.recipe -o out/", input.folder),
+                 "class=\"command\"");
   std::vector<HtmlRow> rows;
   auto add = [&](const std::string& name, const std::string& value) {
     rows.push_back({{html_text(name), html_text(value)}});

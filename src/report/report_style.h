@@ -65,7 +65,8 @@ th, td { text-align: left; padding: 6px 12px; vertical-align: top; }
 th { color: var(--muted); font-weight: 600; white-space: nowrap; background: var(--panel); }
 tbody tr:first-child td { border-top: 1px solid var(--line); }
 td { white-space: nowrap; }
-td.wraps { white-space: normal; min-width: 17rem; overflow-wrap: anywhere; }
+td.wraps { white-space: normal; min-width: 11rem; overflow-wrap: anywhere; }
+td.wraps:not(:last-child) { min-width: 17rem; }
 td.number + td.wraps { width: 100%; }
 td .below { padding-left: 1.05rem; }
 td .small { font-size: 0.8125rem; }
@@ -75,6 +76,8 @@ code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospac
 code { overflow-wrap: anywhere; }
 pre { margin: 0; padding: 10px 12px; overflow-x: auto; background: var(--panel);
   border-radius: 6px; line-height: 1.4; }
+.command { white-space: pre-wrap; overflow-wrap: anywhere; }
+.next { margin-top: 16px; }
 .changed { color: var(--cool); font-weight: 600; }
 .chosen { color: var(--warm); font-weight: 600; }
 summary { cursor: pointer; }

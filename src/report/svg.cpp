@@ -85,6 +85,12 @@ std::string shortened(const std::string& text, size_t letters) {
   return text.substr(0, starts[head]) + "…" + text.substr(starts[all - tail]);
 }
 
+std::string beginning(const std::string& text, size_t letters) {
+  std::vector<size_t> starts = starts_of_letters(text);
+  if (starts.size() - 1 <= letters || letters < 1) return text;
+  return text.substr(0, starts[letters - 1]) + "…";
+}
+
 std::string svg_head(long width, long height, const std::string& title, const Look& look) {
   return fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{0}\" height=\"{1}\" "

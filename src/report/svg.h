@@ -30,6 +30,8 @@ std::string escaped(const std::string& text);
 size_t letters_in(const std::string& text);
 /// Returns the text, or as much of its ends as "letters" letters hold, with dots between them.
 std::string shortened(const std::string& text, size_t letters);
+/// Returns the text, or as much of its beginning, with dots behind it.
+std::string beginning(const std::string& text, size_t letters);
 
 /// Begins a file, with its title.
 std::string svg_head(long width, long height, const std::string& title, const Look& look);

@@ -45,7 +45,19 @@ TEST(Bars, Shortened) {
   EXPECT_EQ(shortened("abcdefgh", 8), "abcdefgh");
   EXPECT_EQ(shortened("abcdefgh", 5), "ab…gh");
   EXPECT_EQ(shortened("äöüäöü", 5), "äö…öü");
+  EXPECT_EQ(beginning("äöüäöü", 4), "äöü…");
+  EXPECT_EQ(beginning("abc", 3), "abc");
   EXPECT_EQ(letters_in("äö…"), 3u);
+}
+
+TEST(Bars, DetailsAreCutFirst) {
+  Bars bars{.title = "t", .axis = "ms", .styles = {{"", "#000000"}}, .width = 328};
+  bars.rows = {{"features.denseblock1.denselayer25.conv2", 0, 1, "1 ms", 0, "",
+                "half of it grouped, the other half dense"},
+               {"conv1", 0, 1, "1 ms", 0, "", "half of it grouped, the other half dense"}};
+  std::string svg = print_svg(bars);
+  EXPECT_NE(svg.find(">features.denseblock1.denselayer25.conv2</text>"), std::string::npos);
+  EXPECT_NE(svg.find(">conv1, half of it grouped, the other"), std::string::npos);
 }
 
 TEST(Bars, WhatHasNoPlace) {
