@@ -73,5 +73,23 @@ TEST(NetworkSpace, SpreadsAFewVariants) {
   EXPECT_THROW(network_space(small_network(), {.include = "nothing"}), UserError);
 }
 
+TEST(NetworkSpace, NarrowsToWhatRanksLow) {
+  double infinity = std::numeric_limits<double>::infinity();
+  NetworkSpace few = narrowed(space(), 5, [&](size_t kind, size_t v) {
+    const LayerVariant& variant = space().kinds[kind].variants[v];
+    bool grouped = variant.recipe.size() == 1 && variant.recipe[0].name == "group";
+    return grouped ? 0 : infinity;
+  });
+  for (const LayerKind& kind : few.kinds) {
+    EXPECT_TRUE(kind.variants[0].recipe.empty());
+    ASSERT_GT(kind.variants.size(), 1U);
+    EXPECT_LE(kind.variants.size(), 5U);
+    for (size_t v = 1; v < kind.variants.size(); ++v) {
+      EXPECT_EQ(kind.variants[v].recipe[0].name, "group");
+      EXPECT_GE(16 * kind.variants[v].macs, kind.variants[0].macs / 2);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace lathe::test

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "strategies/strategy.h"
+#include "strategies/strategy_summary.h"
 
 namespace lathe::test {
 namespace {
@@ -98,6 +98,67 @@ TEST(Strategies, AssignGoesOnAfterANetworkThatWasFarAway) {
   // As much more as the tables said, for all networks, would leave none.
   searcher->observe({false, "", 0, 3, -5, {}});
   EXPECT_TRUE(searcher->propose());
+}
+
+TEST(Strategies, AssignIsAsAccurateAsTheTimeAllows) {
+  Case made(8);
+  made.rule.features.push_back({"macs", Feature::Form::log_ratio});
+  made.rule.weights.push_back(0.2);
+  StrategyInput input = made.input();
+  input.limits.time = 16;  // all halves: 200 each
+  auto proposal = find_strategy("assign").begin(input)->propose();
+  ASSERT_TRUE(proposal);
+  FirstJudgement judged = judge_first(made.rule, made.space, made.tables, proposal->assignment);
+  EXPECT_LE(judged.time, 16);
+  // Nothing that is as fast has more MACs: dense layers cost 4 for 400, halves 2 for 200.
+  EXPECT_EQ(macs_of(made.space, proposal->assignment), 8 * 200);
+  input.limits.time = 7;  // less than all quarters, which the layers' bands do not allow anyway
+  EXPECT_FALSE(find_strategy("assign").begin(input)->propose());
+}
+
+TEST(Strategies, AssignSeesWhatLayersHandBack) {
+  Case made(4);
+  // Each quarter doubles the gradient of all layers before it: four of them move the first by
+  // log 8, beyond its band.
+  std::vector<GradientFlow::Station> chain;
+  for (size_t s = 0; s < 4; ++s) {
+    chain.push_back({{}, s});
+    if (s > 0) chain[s - 1].readers = {{s, 1}};
+    made.tables.scores[s] = {1, 1, 1};
+    made.tables.gains[s] = {1, 1, 2};
+  }
+  made.tables.flow = GradientFlow(chain);
+  FirstJudgement all = judge_first(made.rule, made.space, made.tables, {2, 2, 2, 2});
+  EXPECT_FALSE(all.accepted);
+  EXPECT_NEAR(all.layers[0], std::log(8), 1e-9);
+  EXPECT_NEAR(all.layers[3], 0, 1e-9);
+  auto proposal = find_strategy("assign").begin(made.input())->propose();
+  ASSERT_TRUE(proposal);
+  EXPECT_TRUE(judge_first(made.rule, made.space, made.tables, proposal->assignment).accepted);
+}
+
+TEST(GradientFlow, CountsPathsByWhatCameAlongThem) {
+  // 0 is read by 1 and 2, three quarters of its gradient come along 1.
+  GradientFlow flow({{{{1, 3}, {2, 1}}, 0}, {{}, 1}, {{}, 2}});
+  EXPECT_EQ(flow.received({1, 1, 1}), (std::vector<double>{1, 1, 1}));
+  EXPECT_EQ(flow.received({9, 5, 1}), (std::vector<double>{(3 * 5 + 1) / 4.0, 1, 1}));
+}
+
+TEST(SearchSummary, KeepsWhatNoOtherIsBetterThan) {
+  auto point = [](double ms, double predicted, long weights) {
+    ResultPoint result;
+    result.ms = ms;
+    result.original_ms = 10;
+    result.predicted = predicted;
+    result.weights = weights;
+    return result;
+  };
+  auto kept =
+      not_dominated({point(5, -1, 10), point(4, -2, 10), point(6, -1, 10), point(6, -1, 9)});
+  ASSERT_EQ(kept.size(), 3U);
+  EXPECT_EQ(kept[0].ms, 4);
+  EXPECT_EQ(kept[1].ms, 5);
+  EXPECT_EQ(kept[2].weights, 9);
 }
 
 TEST(Strategies, ProposeTheSameForTheSameSeed) {
