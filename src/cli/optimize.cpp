@@ -278,6 +278,7 @@ std::function<int()> prepare(CLI::App& app) {
       ->check(CLI::NonNegativeNumber);
   app.add_option("--include", options->space.include, "layers that may change: a pattern");
   app.add_option("--exclude", options->space.exclude, "layers that may not");
+  app.add_flag("--pointwise", options->space.pointwise, "1x1 convolutions may change, too");
   app.add_option("--variants", options->space.most, "of each kind of layer; 0: all there are");
   app.add_option("--trials", options->trials, "networks that are drawn, where a strategy draws")
       ->check(CLI::Range(1L, 10000000L));

@@ -87,6 +87,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--include", options->space.include,
                  "layers that may change, as in 'layer[34].*'");
   app.add_option("--exclude", options->space.exclude, "layers that may not");
+  app.add_flag("--pointwise", options->space.pointwise, "1x1 convolutions may change, too");
   app.add_option("--neural", options->space.variants.neural,
                  "steps of a recipe that change what is computed, at most")
       ->check(CLI::Range(1, 4));

@@ -23,6 +23,11 @@ bool reads_input(const Graph& graph, const Node& node) {
   return graph.values[node.inputs.front()].kind == Value::Kind::input;
 }
 
+bool is_pointwise(const Graph& graph, const Node& node) {
+  const Shape& shape = graph.values[node.inputs[1]].type.shape;
+  return std::all_of(shape.begin() + 2, shape.end(), [](long extent) { return extent == 1; });
+}
+
 long sum_over(const NetworkSpace& space, const Assignment& assignment, long all,
               long LayerVariant::*what) {
   for (size_t s = 0; s < space.sites.size(); ++s) {
@@ -78,6 +83,7 @@ NetworkSpace network_space(const Graph& network, const SpaceOptions& options) {
     space.weights += layer.weights;
     const Node& node = network.nodes[layer.node];
     bool wanted = layer.is_convolution && !reads_input(network, node) &&
+                  (options.pointwise || !is_pointwise(network, node)) &&
                   matches(options.include, layer.name) &&
                   (options.exclude.empty() || !matches(options.exclude, layer.name));
     if (!wanted) continue;
@@ -90,8 +96,8 @@ NetworkSpace network_space(const Graph& network, const SpaceOptions& options) {
     space.sites.push_back({layer.name, at->second});
   }
   if (space.sites.empty()) {
-    fail("'{}' has no convolution that may change: none is called '{}'", network.name,
-         options.include);
+    fail("'{}' has no convolution that may change: none is called '{}'{}", network.name,
+         options.include, options.pointwise ? "" : ", or all are 1x1 (--pointwise)");
   }
   int workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   for_each_index(calls.size(), workers, [&](size_t k) {

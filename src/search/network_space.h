@@ -38,12 +38,15 @@ struct NetworkSpace {
 
 struct SpaceOptions {
   std::string include = "*", exclude = "";  ///< patterns of layers' names
+  /// May 1x1 convolutions change? They mix channels where other layers no longer do, and no network
+  /// that rules were fitted to has one that changed.
+  bool pointwise = false;
   VariantOptions variants;
   size_t most = 0;  ///< variants of a kind, those of few steps; 0: all
 };
 
-/// Returns the space: convolutions, except those that read the network's input. Fails where no
-/// layer can change.
+/// Returns the space: convolutions, except those that read the network's input, and 1x1 ones unless
+/// told. Fails where no layer can change.
 NetworkSpace network_space(const Graph& network, const SpaceOptions& options = {});
 
 /// Ranks a variant of a kind, both by number: those of low rank are preferred.
