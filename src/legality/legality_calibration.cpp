@@ -200,8 +200,11 @@ std::vector<Feature> features_of(const std::vector<Metric>& metrics) {
     bool is_size = name == "macs" || name == "params";
     bool is_amount = is_size || name == "snip" || name == "grad_norm";
     result.push_back({name, is_amount ? Form::log_ratio : Form::difference});
-    // Steps only ever make a network smaller: that it moved would say the same again.
-    if (!is_size) result.push_back({name, is_amount ? Form::distance : Form::moved});
+    // Steps only ever make a network smaller: that it moved would say the same again. But a few
+    // large layers can hide that all others became small.
+    result.push_back({name, is_size     ? Form::layers_distance
+                            : is_amount ? Form::distance
+                                        : Form::moved});
   }
   return result;
 }

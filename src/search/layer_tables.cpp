@@ -208,6 +208,10 @@ class LayerScoring {
   }
 };
 
+double log_ratio(long now, long then) {
+  return std::log(static_cast<double>(now) / static_cast<double>(then));
+}
+
 /// Sets how gradients flow, and where the sites are in that.
 void set_flow(LayerTables& tables, const NetworkSpace& space, FirstOrder& first) {
   tables.flow = first.flow();
@@ -309,23 +313,29 @@ FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
     after += scores[i];
   }
   Comparison fisher{"fisher", {}, {}, {}}, diversity{"diversity", {}, {0}, {}};
+  for (size_t i = 0; i < scores.size(); ++i) {
+    fisher.layers.push_back({"", std::log(scores[i] / tables.own_scores[i])});
+  }
+  std::vector<LayerMove> smaller(scores.size()), lighter(scores.size());
   for (size_t s = 0; s < assignment.size(); ++s) {
     size_t place = tables.places[s];
-    result.layers.push_back(std::log(scores[place] / tables.own_scores[place]));
-    fisher.layers.push_back({space.sites[s].layer, result.layers.back()});
+    const LayerVariant &own = space.variant(s, 0), &now = space.variant(s, assignment[s]);
+    result.layers.push_back(fisher.layers[place].log_ratio);
+    smaller[place].log_ratio = log_ratio(now.macs, own.macs);
+    lighter[place].log_ratio = log_ratio(now.weights, own.weights);
     const auto& diversities = tables.diversities[s];
     diversity.differences[0] += (diversities[assignment[s]] - diversities[0]) / layers;
   }
   result.log_ratio = std::log(after / before);
   fisher.log_ratios = {result.log_ratio};
   fisher.differences = {after - before};
-  auto compared = [](const std::string& metric, long now, long then) {
-    double ratio = std::log(static_cast<double>(now) / static_cast<double>(then));
-    return Comparison{metric, {ratio}, {static_cast<double>(now - then)}, {}};
+  auto compared = [](const std::string& metric, long now, long then,
+                     const std::vector<LayerMove>& moves) {
+    return Comparison{metric, {log_ratio(now, then)}, {static_cast<double>(now - then)}, moves};
   };
-  std::vector<Comparison> known{fisher, diversity,
-                                compared("macs", macs_of(space, assignment), space.macs),
-                                compared("params", weights_of(space, assignment), space.weights)};
+  std::vector<Comparison> known{
+      fisher, diversity, compared("macs", macs_of(space, assignment), space.macs, smaller),
+      compared("params", weights_of(space, assignment), space.weights, lighter)};
   result.predicted = rule.intercept;
   for (size_t i = 0; i < rule.features.size(); ++i) {
     bool has = std::any_of(known.begin(), known.end(), [&](const Comparison& c) {

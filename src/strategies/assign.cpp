@@ -232,6 +232,7 @@ class AssigningSearcher : public Searcher {
   ChoiceLimit predicted(const Linear& at) const {
     const GateRule& rule = input_.rule;
     double network = 0, layers = 0, macs = 0, params = 0, diversity = 0, less_diverse = 0;
+    double smaller = 0;  // of MACs of layers
     for (size_t i = 0; i < rule.features.size(); ++i) {
       auto [metric, form] = rule.features[i];
       double weight = rule.weights[i];
@@ -243,7 +244,8 @@ class AssigningSearcher : public Searcher {
       if (metric == "fisher" && form == Feature::Form::layers_distance) layers += weight;
       if (metric == "diversity")
         (form == Feature::Form::moved ? less_diverse : diversity) += weight;
-      if (metric == "macs") macs += weight;
+      if (metric == "macs" && form == Feature::Form::layers_distance) smaller += weight;
+      if (metric == "macs" && form == Feature::Form::log_ratio) macs += weight;
       if (metric == "params") params += weight;
     }
     ChoiceLimit limit;
@@ -268,6 +270,7 @@ class AssigningSearcher : public Searcher {
         limit.amounts.back().push_back(macs * fewer_macs / at.macs + params * fewer_weights +
                                        layers * far / static_cast<double>(sites_) +
                                        diversity * more + less_diverse * std::abs(more) +
+                                       smaller * size(s, v) / all_layers +
                                        exact_.points * size(s, v));
       }
     }
