@@ -17,8 +17,8 @@ namespace lathe {
 
 /// Where a network came from, as a user said it.
 struct MadeFrom {
-  std::string network;  ///< a name, or the path of a file
-  std::string file;     ///< the hash of the file (data/file.h); "" for a name
+  std::string network;                      ///< a name, or the path of a file
+  std::string file;                         ///< the hash of the file (data/file.h); "" for a name
   std::vector<std::string> shapes = {};     ///< of its inputs: "x=1x3x32x32"
   std::vector<NetworkRecipe> applied = {};  ///< what was done to it before, one after the other
   ModelOptions model = {};

@@ -17,8 +17,9 @@ namespace {
 
 const std::string filters = "co";
 
-/// Layers are cut at multiples of so many filters: fewer are slow in vector code.
-constexpr long least_filters = 16;
+/// Layers are cut at multiples of so many filters, and of an eighth of theirs: what is no multiple
+/// of vectors in each slice is slow.
+constexpr long least_filters = 16, parts = 8;
 
 /// Returns a recipe for one part of the filters: their loop has another name there.
 Recipe for_part(const Recipe& recipe, const std::string& loop) {
@@ -121,7 +122,8 @@ class Interpolation {
     Cuts& result = at->second;
     result = {{0, first_}, {1, second_}};
     long count = call.operand(1).type.shape[0];
-    for (long cut = least_filters; cut < count; cut += least_filters) {
+    long unit = std::max(least_filters, count / parts);
+    for (long cut = unit; cut < count; cut += unit) {
       Recipe recipe = of_parts(first_, second_, cut);
       double part = 1 - static_cast<double>(cut) / static_cast<double>(count);
       if (applies(nest, recipe)) result.emplace_back(part, std::move(recipe));

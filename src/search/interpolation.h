@@ -36,9 +36,9 @@ const char* name_of(Between::Way way);
 Recipe of_parts(const Recipe& first, const Recipe& second, long count);
 
 /// Returns the two networks, then those between, the ways one after the other. Each layer is cut at
-/// a multiple of 16 filters where both recipes apply, as near to the wanted part as can be; one
-/// that cannot be cut is by the nearer recipe. Fails where there is no layer to which both apply.
-/// Layers that read the network's input stay.
+/// a multiple of 16 filters and of an eighth of them, where both recipes apply, as near to the
+/// wanted part as can be; one that cannot be cut is by the nearer recipe. Fails where there is no
+/// layer to which both apply. Layers that read the network's input stay.
 std::vector<Between> interpolated(const Graph& network, const Recipe& first, const Recipe& second,
                                   const InterpolationOptions& options = {});
 

@@ -1,0 +1,107 @@
+#!/usr/bin/python3
+"""Takes a bundle from its search to a trained network, as a user does.
+
+Usage: tests/bundle.py LATHE OTHER_PYTHON
+A small network is searched; its bundle is made again, byte for byte; all its files compute the same;
+and what PyTorch makes of model.py is compiled with the schedules that were found. OTHER_PYTHON is
+tried for PyTorch where this one has none; without it that part is left out, and it is said.
+"""
+import filecmp
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+NETWORK = Path(__file__).resolve().parent / "killed_network.graph"
+
+EXPORT = """
+import importlib.util, sys, torch
+spec = importlib.util.spec_from_file_location("model", sys.argv[1])
+module = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(module)
+image = torch.zeros(2, 3, 32, 32)
+torch.onnx.export(module.load(), (image,), sys.argv[2], dynamo=False)
+"""
+
+
+def run(*command, status=0):
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True,
+                            env=os.environ | {"LATHE_TUNED": ""})
+    text = result.stdout + result.stderr
+    assert result.returncode == status, f"{command}: status {result.returncode}\n{text}"
+    return text
+
+
+def files_of(folder):
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+
+
+def check_replay(lathe, bundle, folder):
+    text = run(lathe, "replay", bundle / "winner.recipe", "-o", folder)
+    names = files_of(bundle)
+    assert files_of(folder) == names and len(names) >= 10, names
+    same, others, failed = filecmp.cmpfiles(bundle, folder, names, shallow=False)
+    assert not others and not failed, (others, failed)
+    assert "byte for byte" in text, text
+
+
+def known_units(text):
+    known, units = re.search(r"schedules of the recipe: (\d+) of (\d+) units", text).groups()
+    return int(known), int(units)
+
+
+def check_compiled(lathe, bundle, network, folder):
+    text = run(lathe, "compile", bundle / "model.onnx", "--recipe", bundle, "-o", folder / "again")
+    known, units = known_units(text)
+    assert known == units > 0, text
+    text = run(lathe, "compile", network, "--recipe", bundle, "-o", folder / "no", status=2)
+    assert "--apply" in text, text
+    run(lathe, "verify", folder / "again", "--onnx", bundle / "model.onnx")
+
+
+def check_verified(lathe, bundle):
+    text = run(lathe, "verify", bundle)
+    assert "nothing differs" in text, text
+    print(text, end="")
+    header = bundle / "library" / "model.h"
+    header.write_text(header.read_text() + "\n")
+    text = run(lathe, "verify", bundle, status=1)
+    assert "library/model.h is not what was written" in text, text
+
+
+def check_trained(lathe, bundle, folder, pythons):
+    for python in pythons:
+        command = [python, "-c", EXPORT, str(bundle / "model.py"), str(folder / "trained.onnx")]
+        try:
+            result = subprocess.run(command, capture_output=True, text=True)
+        except OSError:
+            continue
+        if result.returncode == 0:
+            break
+    else:
+        print("left out: no Python here exports model.py (it needs torch and onnx)")
+        return
+    text = run(lathe, "compile", folder / "trained.onnx", "--recipe", bundle, "-o", folder / "lib")
+    known, units = known_units(text)
+    # PyTorch writes a mean where there was a pooling.
+    assert units - known <= 1, text
+    print(f"trained by PyTorch: schedules of {known} of {units} units")
+
+
+def main():
+    lathe, pythons = Path(sys.argv[1]).resolve(), [sys.executable, sys.argv[2]]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        network, bundle = folder / "network.onnx", folder / "run" / "bundle"
+        run(lathe, "export", NETWORK, "-o", network)
+        run(lathe, "optimize", network, "--variants", 4, "--exact", 1, "--samples", 2, "--seeds", 1,
+            "--rule", "paper", "--work-dir", folder / "run")
+        check_replay(lathe, bundle, folder / "replayed")
+        check_compiled(lathe, bundle, network, folder)
+        check_trained(lathe, bundle, folder, pythons)
+        check_verified(lathe, bundle)
+
+
+main()
