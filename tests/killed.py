@@ -31,7 +31,7 @@ class Search:
     def __init__(self, lathe, network, folder):
         self.lathe, self.folder = lathe, Path(folder)
         self.command = [lathe, "optimize", str(network), "--variants", "4", "--exact", "1",
-                        "--samples", "2", "--seeds", "1", "--rule", "paper", "--work-dir",
+                        "--samples", "2", "--seeds", "1", "--rule", "paper", "--tune", "0", "--work-dir",
                         str(folder)]
 
     def run(self, **environment):
@@ -125,7 +125,7 @@ def test_disks(lathe, network, folder, _):
     (folder / "disk").mkdir()
     search = Search(lathe, network, folder / "disk" / "run")
     script = f"""
-mount -t tmpfs -o size=160k tmpfs {folder}/disk || exit {SKIPPED}
+mount -t tmpfs -o size=400k tmpfs {folder}/disk || exit {SKIPPED}
 {' '.join(f"'{word}'" for word in search.command)}
 echo "status $?"
 mount -o remount,size=8m {folder}/disk
