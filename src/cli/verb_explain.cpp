@@ -147,7 +147,9 @@ std::string fate_of(const Json& variant, const Json& chosen, const Json& rule) {
   std::string failure = variant.value("failure", "");
   if (!failure.empty()) return "failed: " + failure;
   if (variant.at("recipe") == chosen.at("recipe")) return "chosen";
-  double moved = variant.at("first_order").is_number() ? variant["first_order"].get<double>() : 0;
+  if (!variant.at("after_ms").is_number()) return "was not measured";
+  bool scored = variant.contains("first_order") && variant["first_order"].is_number();
+  double moved = scored ? variant["first_order"].get<double>() : 0;
   double band = rule.at("layer_band");
   if (!rule.value("paper", false) && std::abs(moved) > band) {
     return fmt::format("refused: fisher outside of {:.2f} to {:.2f}", std::exp(-band),
