@@ -97,7 +97,7 @@ def main():
         network, bundle = folder / "network.onnx", folder / "run" / "bundle"
         run(lathe, "export", NETWORK, "-o", network)
         run(lathe, "optimize", network, "--variants", 4, "--exact", 1, "--samples", 2, "--seeds", 1,
-            "--rule", "paper", "--work-dir", folder / "run")
+            "--rule", "paper", "--tune", 2, "--work-dir", folder / "run")
         check_replay(lathe, bundle, folder / "replayed")
         check_compiled(lathe, bundle, network, folder)
         check_trained(lathe, bundle, folder, pythons)
