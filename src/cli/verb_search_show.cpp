@@ -33,8 +33,9 @@ void print_comparisons(const SearchResult& result) {
                                      result.nas->original_ms / result.nas->ms));
   }
   for (const ResultPeer& peer : result.peers) {
-    line(peer.name.c_str(), fmt::format("{:.3f} ms for the original: {:.2f} times faster", peer.ms,
-                                        faster * peer.ms / peer.original_ms));
+    line(&peer == &result.peers.front() ? "best peer" : "",
+         fmt::format("{}, {:.3f} ms for the original: {:.2f} times faster", peer.name, peer.ms,
+                     faster * peer.ms / peer.original_ms));
   }
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "base/statistics.h"
 #include "compile/units.h"
 #include "search/isolated.h"
@@ -22,7 +23,7 @@ using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 /// Of the smaller units that are compared with the interpreter.
-constexpr long reduced_products = 300000;
+constexpr long reduced_products = 150000;
 
 /// What tests ask for: $LATHE_FAULT is "crash:3", and the third candidate crashes; "hang", "wrong".
 std::string fault_of(long number) {
@@ -123,14 +124,23 @@ std::string NetworkBench::measured_text(const Graph& candidate) const {
 
 std::string NetworkBench::wrong_unit(const Graph& candidate,
                                      std::vector<std::string>& checked) const {
+  std::vector<NodeUnit> news;
+  std::set<std::string> seen = checked_;
   for (const NodeUnit& each : units_of(candidate, options_.threads, options_.layouts)) {
-    if (checked_.contains(each.unit.key)) continue;
-    auto smaller = reduced(each.unit, reduced_products);
-    auto choice = choice_for(how_, each.unit);
-    if (!choice) choice = Choice{make_unit(each.unit, how_)->code.schedule, {}};
-    std::string wrong = smaller ? compare_with_interpreter(*smaller, *choice, how_.target) : "";
-    if (!wrong.empty()) return fmt::format("{}: {}", each.node, wrong);
-    checked.push_back(each.unit.key);
+    if (seen.insert(each.unit.key).second) news.push_back(each);
+  }
+  std::vector<std::string> wrong(news.size());
+  int workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  for_each_index(news.size(), workers, [&](size_t i) {
+    const Unit& unit = news[i].unit;
+    auto smaller = reduced(unit, reduced_products);
+    auto choice = choice_for(how_, unit);
+    if (!choice) choice = Choice{make_unit(unit, how_)->code.schedule, {}};
+    if (smaller) wrong[i] = compare_with_interpreter(*smaller, *choice, how_.target);
+  });
+  for (size_t i = 0; i < news.size(); ++i) {
+    if (!wrong[i].empty()) return fmt::format("{}: {}", news[i].node, wrong[i]);
+    checked.push_back(news[i].unit.key);
   }
   return "";
 }

@@ -113,12 +113,12 @@ class AssigningSearcher : public Searcher {
     double band;        ///< that log_ratio of the network may use
     double macs = 1;    ///< share of the original's MACs
     Moves error;        ///< what a judgement says beyond sums over sites
-    double margin = 0;  ///< points that are kept back
+    double margin = 0;  ///< points that are kept back, or that there are beyond what it says
   };
 
   /// Returns the fastest assignment found that the tables, corrected, accept.
   std::optional<Assignment> solve() const {
-    constexpr int rounds = 6;
+    constexpr int rounds = 8;
     std::optional<Assignment> best;
     double least = infinity;
     for (double share : {0.3, 1.0}) {
@@ -158,7 +158,7 @@ class AssigningSearcher : public Searcher {
     double late = judged.time * slower_ - input_.limits.time;
     if (rule.is_paper) return std::max(-network, late);
     double points = -rule.tolerance - judged.predicted - exact_.points * size;
-    if (points > 0) at.margin += points;
+    at.margin += points > 0 ? points : 0.7 * points;  // towards what is just allowed
     return std::max(
         {points, std::abs(network) - rule.network_band * bands_, worst - rule.layer_band * bands_});
   }
