@@ -156,6 +156,10 @@ void print_result(const SearchResult& result, const std::string& folder) {
   line("tried", fmt::format("{} networks: {} refused, {} failed", result.tried, result.refused,
                             result.failed));
   line("took", fmt::format("{:.0f} s{}", result.seconds, result.stopped ? ", then stopped" : ""));
+  auto changed = std::count_if(result.layers.begin(), result.layers.end(),
+                               [](const ResultLayer& layer) { return !layer.recipe.empty(); });
+  line("to do", fmt::format("{} layers changed and have new weights: train {}/bundle/model.py",
+                            changed, folder));
   line("bundle", folder + "/bundle");
   line("report", folder + "/report.html");
 }

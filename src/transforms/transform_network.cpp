@@ -10,6 +10,7 @@
 #include "base/nearest.h"
 #include "nest/dependence.h"
 #include "ops/op.h"
+#include "ops/op_graph.h"
 #include "program/lift.h"
 #include "transforms/transform_neural.h"
 
@@ -81,6 +82,24 @@ std::optional<Nest> changed(const Nest& before, const Recipe& recipe) {
   }
   if (nest.meaning == before.meaning) return std::nullopt;
   return nest;
+}
+
+/// A normalisation undoes the scale of the weights before it, but training does not: it moves large
+/// weights relatively less. So those in groups begin as small as the layer's were, not larger, as
+/// they would have to be where nothing normalises.
+Graph small_before_norms(Graph graph, const Graph& original) {
+  auto users = consumers(graph);
+  for (const Node& node : graph.nodes) {
+    if (node.op != "conv") continue;
+    const std::vector<size_t>& readers = users[node.outputs[0]];
+    bool normalised = readers.size() == 1 && graph.nodes[readers[0]].op == "batch_norm";
+    Value& weight = graph.values[node.inputs[1]];
+    bool drawn = !weight.data && weight.initial.kind == Initial::Kind::normal;
+    auto before = find_value(original, weight.name);
+    bool is_new = !before || original.values[*before].type.shape != weight.type.shape;
+    if (normalised && drawn && is_new) weight.initial = he_fan_out(weight.type.shape);
+  }
+  return graph;
 }
 
 }  // namespace
@@ -186,7 +205,7 @@ Graph transformed(const Graph& graph, const NetworkRecipe& recipe) {
       fail("layer '{}': {}", graph.nodes[n].name, error.what());
     }
   }
-  return layers.empty() ? graph : with_nests(graph, layers);
+  return layers.empty() ? graph : small_before_norms(with_nests(graph, layers), graph);
 }
 
 }  // namespace lathe
