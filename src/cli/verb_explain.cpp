@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <set>
 
 #include "base/error.h"
@@ -11,39 +10,12 @@
 #include "cli/verb_made.h"
 #include "cli/verb_nest.h"
 #include "codegen/loops.h"
+#include "strategies/strategy_result.h"
 
 namespace lathe::cli {
 namespace {
 
 using Json = nlohmann::json;
-
-Json read_result(const std::string& folder) {
-  std::string path = folder + "/result.json";
-  std::ifstream file(path);
-  if (!file) {
-    fail(
-        "'{0}' has no result.json: its search has not ended. The same 'lathe optimize' goes on "
-        "with "
-        "it, and 'lathe trials {0}' lists what was tried so far",
-        folder);
-  }
-  Json json = Json::parse(file, nullptr, false);
-  if (!json.is_object() || !json.contains("lathe_result")) {
-    fail("'{}' is not what Lathe writes", path);
-  }
-  if (json["lathe_result"] != 1) fail("'{}' was written by a later version of Lathe", path);
-  return json;
-}
-
-/// Does some work with a result; what is missing in it is an error of the file.
-int with_result(const std::string& folder, const std::function<int(const Json&)>& work) {
-  Json result = read_result(folder);
-  try {
-    return work(result);
-  } catch (const Json::exception& error) {
-    fail("'{}/result.json' is not what Lathe writes: {}", folder, error.what());
-  }
-}
 
 std::string print_meaning(const Json& variant) {
   std::string meaning = variant.at("meaning");
@@ -238,39 +210,37 @@ void print_state(const Nest& nest, const std::string& remark) {
 }
 
 int explain_run(const std::string& folder, bool json) {
-  return with_result(folder, [&](const Json& result) {
-    if (json) {
-      Json shown;
-      for (const char* part : {"network", "found", "original", "winner", "layers", "rest_ms",
-                               "tried", "refused", "failed", "reasons"}) {
-        shown[part] = result.at(part);
-      }
-      fmt::print("{}\n", shown.dump(2));
-      return 0;
+  Json result = to_json(read_search_result(folder));
+  if (json) {
+    Json shown;
+    for (const char* part : {"network", "found", "original", "winner", "layers", "rest_ms", "tried",
+                             "refused", "failed", "reasons"}) {
+      shown[part] = result.at(part);
     }
-    print_head(result);
-    print_layers(result);
-    print_recipes(result);
-    print_refusals(result);
+    fmt::print("{}\n", shown.dump(2));
     return 0;
-  });
+  }
+  print_head(result);
+  print_layers(result);
+  print_recipes(result);
+  print_refusals(result);
+  return 0;
 }
 
 int explain_layer(const std::string& folder, const std::string& name, bool json) {
-  return with_result(folder, [&](const Json& result) {
-    const Json& layer = find_layer(result, name);
-    std::vector<Json> variants = variants_of(result, layer);
-    if (json) {
-      fmt::print("{}\n", Json{{"layer", layer}, {"variants", variants}}.dump(2));
-      return 0;
-    }
-    double before = layer.at("before_ms"), after = layer.at("after_ms");
-    fmt::print("{}: {}\n", name, layer.at("kind").get<std::string>());
-    fmt::print("{}, {:.3f} ms, was {:.3f} ms\n", print_meaning(layer), after, before);
-    print_variants(variants);
-    print_loops(folder, layer);
+  Json result = to_json(read_search_result(folder));
+  const Json& layer = find_layer(result, name);
+  std::vector<Json> variants = variants_of(result, layer);
+  if (json) {
+    fmt::print("{}\n", Json{{"layer", layer}, {"variants", variants}}.dump(2));
     return 0;
-  });
+  }
+  double before = layer.at("before_ms"), after = layer.at("after_ms");
+  fmt::print("{}: {}\n", name, layer.at("kind").get<std::string>());
+  fmt::print("{}, {:.3f} ms, was {:.3f} ms\n", print_meaning(layer), after, before);
+  print_variants(variants);
+  print_loops(folder, layer);
+  return 0;
 }
 
 }  // namespace lathe::cli
