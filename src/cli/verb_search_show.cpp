@@ -153,8 +153,9 @@ void print_result(const SearchResult& result, const std::string& folder) {
                      *winner.verdict->predicted, winner.verdict->uncertainty.value_or(0),
                      result.rule.tolerance));
   }
-  line("tried", fmt::format("{} networks: {} refused, {} failed", result.tried, result.refused,
-                            result.failed));
+  double share = 100.0 * static_cast<double>(result.refused) / static_cast<double>(result.tried);
+  line("tried", fmt::format("{} networks: {} refused ({:.0f} %), {} failed", result.tried,
+                            result.refused, share, result.failed));
   line("took", fmt::format("{:.0f} s{}", result.seconds, result.stopped ? ", then stopped" : ""));
   auto changed = std::count_if(result.layers.begin(), result.layers.end(),
                                [](const ResultLayer& layer) { return !layer.recipe.empty(); });

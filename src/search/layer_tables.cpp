@@ -260,7 +260,7 @@ std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, con
     size_t site = space.kinds[kind].sites.front();
     LayerChange own = scoring.known(site, 0), change = scoring.known(site, variant);
     double moved = std::log(change.score / own.score);
-    if (rule.is_paper) return std::max(0.0, -moved);
+    if (rule.is_paper) return 0.0;  // it was published with no such choice: few steps are enough
     if (std::abs(moved) > rule.layer_band) return infinity;
     return std::abs(moved) + std::abs(std::log(change.gain)) +
            std::abs(change.diversity - own.diversity);

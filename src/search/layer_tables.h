@@ -37,7 +37,8 @@ struct TableOptions {
 };
 
 /// Returns the space with so many variants of each kind, those that a rule is likely to accept:
-/// each is scored to first order in one of its places. Nothing if it was stopped.
+/// each is scored to first order in one of its places. By the paper's rule, those of few steps.
+/// Returns nothing if it was stopped.
 std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, const GateRule& rule,
                                      FirstOrder& first, Journal& journal, int workers,
                                      const TableOptions& options);
