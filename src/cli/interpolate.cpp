@@ -207,13 +207,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--layer", options->between.layers,
                  "convolutions that change, where both recipes apply: a pattern");
   app.add_option("--rule", options->rule, "that predicts the accuracy: two-sided, or paper");
-  app.add_option("--data", options->score.data,
-                 "images with labels: cifar10:DIR, npy:X.npy,Y.npy or synthetic:SEED");
-  app.add_option("--normalize", options->score.normalize, "of images: none, imagenet or cifar");
-  app.add_option("--samples", options->score.samples, "images of a minibatch")
-      ->check(CLI::Range(2L, 4096L));
-  app.add_option("--seeds", options->score.seeds, "draws of weights and minibatches")
-      ->check(CLI::Range(1L, 10000L));
+  add_data_arguments(app, options->score);
   app.add_option("--seed", options->score.network.seed, "the first seed");
   app.add_option("--seconds", options->seconds, "of measuring each network")
       ->check(CLI::PositiveNumber);

@@ -96,9 +96,9 @@ void write_result(const Options& options, const Graph& network, const SearchResu
 }
 
 /// Everything that a search needs, in the order in which it is made.
-class Session {
+class NetworkSearch {
  public:
-  explicit Session(const Options& options)
+  explicit NetworkSearch(const Options& options)
       : options_(options),
         timed_(load_network(options.score.network)),
         identity_(identity_of(options, timed_)),
@@ -253,7 +253,7 @@ int run(Options& options) {
   find_rule(options.rule);
   limits_of(options);
   listen_to_interruptions();
-  return Session(options).run();
+  return NetworkSearch(options).run();
 }
 
 std::function<int()> prepare(CLI::App& app) {
@@ -264,13 +264,7 @@ std::function<int()> prepare(CLI::App& app) {
   add_network_arguments(app, options->score.network);
   app.add_option("--work-dir", options->folder,
                  "where the search is kept; runs/NETWORK unless told");
-  app.add_option("--data", options->score.data,
-                 "images with labels: cifar10:DIR, npy:X.npy,Y.npy or synthetic:SEED");
-  app.add_option("--normalize", options->score.normalize, "of images: none, imagenet or cifar");
-  app.add_option("--samples", options->score.samples, "images of a minibatch")
-      ->check(CLI::Range(2L, 4096L));
-  app.add_option("--seeds", options->score.seeds, "draws of weights and minibatches")
-      ->check(CLI::Range(1L, 10000L));
+  add_data_arguments(app, options->score);
   app.add_option("--strategy", options->strategy, "assign, evolve, random or nas");
   app.add_option("--rule", options->rule, "of the gate: two-sided, or paper");
   app.add_option("--tolerance", options->tolerance,

@@ -1,15 +1,14 @@
 // verb_scores.cpp: what the verbs that score networks share. Interface: verb_scores.h.
 #include "cli/verb_scores.h"
 
-#include <fmt/ranges.h>
-
 #include <thread>
 
 #include "base/error.h"
+#include "program/rebatch.h"
 
 namespace lathe {
 
-void add_scorer_arguments(CLI::App& app, ScoreArguments& arguments) {
+void add_data_arguments(CLI::App& app, ScoreArguments& arguments) {
   app.add_option("--data", arguments.data,
                  "images with labels: cifar10:DIR, npy:X.npy,Y.npy or synthetic:SEED");
   app.add_option("--normalize", arguments.normalize, "of images: none, imagenet or cifar");
@@ -17,6 +16,10 @@ void add_scorer_arguments(CLI::App& app, ScoreArguments& arguments) {
       ->check(CLI::Range(2L, 4096L));
   app.add_option("--seeds", arguments.seeds, "draws of weights and minibatches")
       ->check(CLI::Range(1L, 10000L));
+}
+
+void add_scorer_arguments(CLI::App& app, ScoreArguments& arguments) {
+  add_data_arguments(app, arguments);
   app.add_option("--hook", arguments.hook,
                  "where activations are looked at: convolution, normalisation or block");
   app.add_option("--threads", arguments.threads, "workers; 0: one for each processor")
@@ -37,16 +40,10 @@ void add_score_arguments(CLI::App& app, ScoreArguments& arguments) {
 
 Graph load_untrained(const ScoreArguments& arguments) {
   NetworkArguments network = arguments.network;
-  if (!is_onnx_file(network.network)) {
-    network.model.batch = arguments.samples;
-  } else if (network.shapes.empty()) {
-    // A file says how many samples it was written for: ask for as many as there are.
-    Graph graph = load_network(network);
-    const Value& input = graph.values[graph.inputs.at(0)];
-    Shape shape = input.type.shape;
-    if (!shape.empty()) shape[0] = arguments.samples;
-    network.shapes = {fmt::format("{}={}", input.name, fmt::join(shape, "x"))};
+  if (is_onnx_file(network.network)) {
+    return untrained(rebatched(load_network(network), arguments.samples));
   }
+  network.model.batch = arguments.samples;
   return untrained(load_network(network));
 }
 

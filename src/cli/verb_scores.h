@@ -21,7 +21,10 @@ struct ScoreArguments {
 /// Declares NETWORK and the options of scoring on "app".
 void add_score_arguments(CLI::App& app, ScoreArguments& arguments);
 
-/// The same without NETWORK.
+/// Declares what networks are scored on: data, samples, seeds.
+void add_data_arguments(CLI::App& app, ScoreArguments& arguments);
+
+/// All but NETWORK.
 void add_scorer_arguments(CLI::App& app, ScoreArguments& arguments);
 
 /// Returns the network as it begins, for as many samples as a minibatch has.

@@ -93,7 +93,8 @@ void SearchTelling::show(const Trial& trial, long number) {
            {"original_ms", trial.own * 1e3}});
     return;
   }
-  if (exact) {
+  // A strategy that draws may draw one that was tried.
+  if (exact && told_of_.insert(trial.recipe).second) {
     clear();
     std::string what =
         measured ? fmt::format("{:.3f} ms, {:.2f}x", trial.time * 1e3, trial.own / trial.time)

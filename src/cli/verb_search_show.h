@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <set>
 #include <string>
 
 #include "search/layer_tables.h"
@@ -31,9 +32,10 @@ class SearchTelling {
   bool json_, is_terminal_, shown_ = false;
   long exact_, tried_ = 0, refused_ = 0, failed_ = 0;
   double best_ = 1, told_ = -1e9;
-  std::string what_;   // that is worked on,
-  double since_ = 0;   // since when,
-  size_t before_ = 0;  // and how much of it was done then
+  std::set<std::string> told_of_;  // recipes of networks
+  std::string what_;               // that is worked on,
+  double since_ = 0;               // since when,
+  size_t before_ = 0;              // and how much of it was done then
   Clock::time_point begin_ = Clock::now();
 
   std::string left(const TableProgress& progress);

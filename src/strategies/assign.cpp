@@ -159,8 +159,8 @@ class AssigningSearcher : public Searcher {
     if (rule.is_paper) return std::max(-network, late);
     double points = -rule.tolerance - judged.predicted - exact_.points * size;
     at.margin += points > 0 ? points : 0.7 * points;  // towards what is just allowed
-    return std::max(
-        {points, std::abs(network) - rule.network_band * bands_, worst - rule.layer_band * bands_});
+    return std::max({late, points, std::abs(network) - rule.network_band * bands_,
+                     worst - rule.layer_band * bands_});
   }
 
   ChoiceProblem linear_program(const Linear& at) const {

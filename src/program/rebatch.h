@@ -1,0 +1,14 @@
+// The same network for another number of samples.
+//
+//   Graph scored = rebatched(graph, 64);            one that was exported for a single image
+#pragma once
+
+#include "graph/graph.h"
+
+namespace lathe {
+
+/// Returns the network with "samples" as the first extent of its inputs, and of all that follows
+/// from them. Fails where the number of samples is built into it, and says where.
+Graph rebatched(Graph graph, long samples);
+
+}  // namespace lathe
