@@ -174,6 +174,7 @@ std::vector<ValueId> Site::emit_all(std::string_view op, const std::vector<Value
   std::vector<Array> arrays;
   bool all_known = true;
   long count = 0;
+  std::set<ValueId> counted;  // what is read twice is there once
   for (ValueId id : inputs) {
     if (id == no_value) {
       operands.emplace_back();
@@ -186,7 +187,7 @@ std::vector<ValueId> Site::emit_all(std::string_view op, const std::vector<Value
     const std::optional<Array>& data = state_.graph.value(id).data;
     all_known = all_known && data.has_value();
     if (data) arrays.push_back(*data);
-    count += data ? data->count() : 0;
+    if (data && counted.insert(id).second) count += data->count();
   }
   for (const auto& [name, value] : attributes) {
     const auto* list = std::get_if<Shape>(&value);
