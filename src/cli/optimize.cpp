@@ -175,6 +175,7 @@ class NetworkSearch {
       if (!few) return false;
       space_ = std::move(*few);
     }
+    if (!rule_.is_paper) space_ = with_links(std::move(space_), timed_);
     return measure_layers(tables_, space_, timed_, bench_, journal_, how) &&
            score_layers(tables_, space_, first, journal_, workers, how);
   }

@@ -35,7 +35,7 @@ nlohmann::json report(const NetworkSpace& space, const Range& macs, const Range&
   for (const LayerKind& kind : space.kinds) {
     nlohmann::json variants = nlohmann::json::array();
     for (const LayerVariant& variant : kind.variants) {
-      variants.push_back({{"recipe", print(variant.recipe)},
+      variants.push_back({{"recipe", label_of(variant)},
                           {"meaning", variant.meaning},
                           {"macs", variant.macs},
                           {"weights", variant.weights}});
@@ -53,7 +53,7 @@ nlohmann::json report(const NetworkSpace& space, const Range& macs, const Range&
 
 int run(const Options& options) {
   Graph network = load_network(options.network);
-  NetworkSpace space = network_space(network, options.space);
+  NetworkSpace space = with_links(network_space(network, options.space), network);
   Range macs = range_of(space, space.macs, &LayerVariant::macs);
   Range weights = range_of(space, space.weights, &LayerVariant::weights);
   if (options.json) {
@@ -74,6 +74,10 @@ int run(const Options& options) {
     fmt::print("{:<34} {:>6} {:>9}  {:>10} {:>12}\n", kind.description, kind.sites.size(),
                all.size(), fmt::format("1/{:.0f}", double(all[0].macs) / double(m)),
                fmt::format("1/{:.0f}", double(all[0].weights) / double(w)));
+  }
+  if (!space.links.empty()) {
+    fmt::print("\n{} sets of channels can become fewer, with all that make and read them\n",
+               space.links.size());
   }
   fmt::print("\nnetworks  10^{:.0f}\n", log_size(space));
   fmt::print("MACs      {} to {}\n", print_short(macs.least), print_short(macs.now));

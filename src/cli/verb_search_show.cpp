@@ -160,8 +160,8 @@ void print_result(const SearchResult& result, const std::string& folder) {
   line("took", fmt::format("{:.0f} s{}", result.seconds, result.stopped ? ", then stopped" : ""));
   auto changed = std::count_if(result.layers.begin(), result.layers.end(),
                                [](const ResultLayer& layer) { return !layer.recipe.empty(); });
-  line("to do", fmt::format("{} layers changed and have new weights: train {}/bundle/model.py",
-                            changed, folder));
+  line("to do",
+       fmt::format("{} layers changed and must be trained: {}/bundle/model.py", changed, folder));
   line("bundle", folder + "/bundle");
   line("report", folder + "/report.html");
 }

@@ -102,7 +102,8 @@ std::string caution(const SearchResult& result) {
     return "No layer was changed: the network is the original, with its weights.";
   }
   std::string text = fmt::format(
-      "{} of {} changed, and what changed has new weights: train the network before it is used.",
+      "{} of {} changed, and must be trained before the network is used. Where the original has "
+      "trained weights, they begin with what is left of those.",
       changed, plural(result.layers.size(), "layer"));
   const auto& verdict = result.winner.verdict;
   if (verdict && verdict->predicted) {

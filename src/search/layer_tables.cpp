@@ -1,8 +1,10 @@
 // layer_tables.cpp: measuring and scoring the variants of layers. Interface: layer_tables.h.
 #include "search/layer_tables.h"
 
+#include <array>
 #include <cmath>
 #include <mutex>
+#include <set>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -50,27 +52,36 @@ class LayerMeasuring {
 
   std::optional<Trial> known(size_t kind, size_t variant) const {
     return journal_.find(space_.kinds[kind].description,
-                         print(space_.kinds[kind].variants[variant].recipe));
+                         label_of(space_.kinds[kind].variants[variant]));
   }
 
   /// A kind and the number of its variant.
   using Change = std::pair<size_t, size_t>;
 
+  /// Measures variants in all places of their kinds.
   void measure(const std::vector<Change>& changes) {
     Assignment assignment(space_.sites.size(), 0);
     for (auto [kind, variant] : changes) {
       for (size_t site : space_.kinds[kind].sites) assignment[site] = variant;
     }
-    NetworkTimes times;
-    try {
-      Graph candidate = transformed(network_, recipe_of(space_, assignment));
-      times = bench_.measure(initialised(candidate, seed_));
-    } catch (const UserError& error) {
-      times.failure = error.what();
-    }
-    if (times.failure.empty()) return add(changes, times);
+    NetworkTimes times = times_of(assignment);
+    if (times.failure.empty()) return add(changes, assignment, times);
     if (changes.size() == 1) return add_failure(changes.front(), times.failure);
     for (const Change& change : changes) measure({change});
+  }
+
+  /// Measures the coupled variants of an assignment, unless all are known.
+  void measure_coupled(const Assignment& assignment) {
+    std::set<Change> found;
+    for (size_t s = 0; s < assignment.size(); ++s) {
+      Change change{space_.sites[s].kind, assignment[s]};
+      if (assignment[s] != 0 && !known(change.first, change.second)) found.insert(change);
+    }
+    if (found.empty()) return;
+    std::vector<Change> changes(found.begin(), found.end());
+    NetworkTimes times = times_of(assignment);
+    if (times.failure.empty()) return add(changes, assignment, times);
+    for (const Change& change : changes) add_failure(change, times.failure);
   }
 
  private:
@@ -80,22 +91,35 @@ class LayerMeasuring {
   Journal& journal_;
   uint64_t seed_;
 
+  NetworkTimes times_of(const Assignment& assignment) {
+    try {
+      Graph candidate = transformed(network_, recipe_of(space_, assignment));
+      return bench_.measure(initialised(candidate, seed_));
+    } catch (const UserError& error) {
+      NetworkTimes times;
+      times.failure = error.what();
+      return times;
+    }
+  }
+
   Trial trial_of(const Change& change) const {
     const LayerKind& kind = space_.kinds[change.first];
     const LayerVariant& variant = kind.variants[change.second];
     return {
         .subject = kind.description,
-        .recipe = print(variant.recipe),
+        .recipe = label_of(variant),
         .details = {
             {"meaning", variant.meaning}, {"macs", variant.macs}, {"weights", variant.weights}}};
   }
 
-  void add(const std::vector<Change>& changes, const NetworkTimes& times) {
+  void add(const std::vector<Change>& changes, const Assignment& assignment,
+           const NetworkTimes& times) {
     std::vector<double> own = by_site(space_, times.own_nodes, times.own_nodes);
     std::vector<double> now = by_site(space_, times.nodes, times.own_nodes);
     for (const Change& change : changes) {
       Trial trial = trial_of(change);
-      const auto& sites = space_.kinds[change.first].sites;
+      std::vector<size_t> sites = space_.kinds[change.first].sites;
+      std::erase_if(sites, [&](size_t site) { return assignment[site] != change.second; });
       for (size_t site : sites) {
         trial.own += own[site] / static_cast<double>(sites.size());
         trial.time += now[site] / static_cast<double>(sites.size());
@@ -113,10 +137,33 @@ class LayerMeasuring {
   }
 };
 
-size_t most_variants(const NetworkSpace& space) {
+/// Returns how many variants a kind has at most that are not coupled: those come first.
+size_t most_alone(const NetworkSpace& space) {
   size_t most = 0;
-  for (const LayerKind& kind : space.kinds) most = std::max(most, kind.variants.size());
+  for (const LayerKind& kind : space.kinds) {
+    auto alone = std::count_if(kind.variants.begin(), kind.variants.end(),
+                               [](const LayerVariant& v) { return !v.coupling; });
+    most = std::max(most, static_cast<size_t>(alone));
+  }
   return most;
+}
+
+/// Returns networks that have every coupled variant: those in which all links have fewer channels,
+/// and those in which every second one has, as layers between two of those have other variants.
+std::vector<Assignment> coupled_assignments(const NetworkSpace& space) {
+  constexpr size_t most = 3;  // of each coupling: as it is, and in groups
+  std::array<std::vector<ChannelLink>, 2> halves;
+  for (size_t i = 0; i < space.links.size(); ++i) halves[i % 2].push_back(space.links[i]);
+  std::vector<Assignment> result;
+  for (size_t nth = 0; nth < most; ++nth) {
+    for (const auto& links : {space.links, halves[0], halves[1]}) {
+      Assignment assignment(space.sites.size(), 0);
+      shrink(space, links, nth, assignment);
+      bool is_new = std::find(result.begin(), result.end(), assignment) == result.end();
+      if (is_new && !links.empty()) result.push_back(std::move(assignment));
+    }
+  }
+  return result;
 }
 
 /// Fills the tables from the journal: what a variant takes beside the original of the same run,
@@ -128,17 +175,22 @@ void fill_times(LayerTables& tables, const NetworkSpace& space, const LayerMeasu
     const LayerKind& kind = space.kinds[k];
     std::vector<double> ratios, owns;
     for (size_t v = 0; v < kind.variants.size(); ++v) {
-      Trial trial = *measuring.known(k, v);
-      bool failed = trial.outcome == Trial::Outcome::failed;
-      ratios.push_back(failed || trial.own <= 0 ? infinity : trial.time / trial.own);
-      if (failed) continue;
-      owns.push_back(trial.own);
-      rests.push_back(trial.details["rest"].get<double>());
+      std::optional<Trial> trial = measuring.known(k, v);
+      bool failed = !trial || trial->outcome == Trial::Outcome::failed;
+      ratios.push_back(failed || trial->own <= 0 ? infinity : trial->time / trial->own);
+      if (failed || kind.variants[v].coupling) continue;
+      owns.push_back(trial->own);
+      rests.push_back(trial->details["rest"].get<double>());
     }
     if (owns.empty()) fail("{}: not even the layer as it is could be measured", kind.description);
     ratios.front() = 1;
     for (double& ratio : ratios) ratio *= median(owns);
-    for (size_t site : kind.sites) tables.times[site] = ratios;
+    for (size_t site : kind.sites) {
+      tables.times[site] = ratios;
+      for (size_t v = 0; v < ratios.size(); ++v) {
+        if (!is_possible(space, site, v)) tables.times[site][v] = infinity;
+      }
+    }
   }
   tables.rest = median(rests);
 }
@@ -196,7 +248,7 @@ class LayerScoring {
   std::map<Job, LayerChange> known_;
 
   std::string name(size_t site, size_t variant) const {
-    return space_.sites[site].layer + ": " + print(space_.variant(site, variant).recipe);
+    return space_.sites[site].layer + ": " + label_of(space_.variant(site, variant));
   }
 
   LayerChange changed(size_t site, size_t variant) const {
@@ -231,16 +283,26 @@ void set_flow(LayerTables& tables, const NetworkSpace& space, FirstOrder& first)
 bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
                     NetworkBench& bench, Journal& journal, const TableOptions& options) {
   LayerMeasuring measuring(space, network, bench, journal, options.seed);
-  size_t rounds = most_variants(space);
-  for (size_t v = 0; v < rounds; ++v) {
+  std::vector<Assignment> coupled = coupled_assignments(space);
+  size_t alone = most_alone(space), done = 0;
+  auto goes_on = [&] {
     if (options.stop && options.stop()) return false;
-    if (options.progress) options.progress({"variants measured", v, rounds});
+    if (options.progress) options.progress({"variants measured", done++, alone + coupled.size()});
+    return true;
+  };
+  for (size_t v = 0; v < alone; ++v) {
+    if (!goes_on()) return false;
     std::vector<LayerMeasuring::Change> changes;
     for (size_t k = 0; k < space.kinds.size(); ++k) {
-      bool wanted = v < space.kinds[k].variants.size() && !measuring.known(k, v);
+      const auto& variants = space.kinds[k].variants;
+      bool wanted = v < variants.size() && !variants[v].coupling && !measuring.known(k, v);
       if (wanted) changes.emplace_back(k, v);
     }
     if (!changes.empty()) measuring.measure(changes);
+  }
+  for (const Assignment& assignment : coupled) {
+    if (!goes_on()) return false;
+    measuring.measure_coupled(assignment);
   }
   fill_times(tables, space, measuring);
   return true;
@@ -342,6 +404,10 @@ FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
       return c.metric == rule.features[i].metric;
     });
     if (has) result.predicted += rule.weights[i] * values_of({rule.features[i]}, known).front();
+  }
+  if (!agrees(space, assignment)) {
+    result.reason = "coupled layers would have different channels";
+    return result;
   }
   bool within = std::isfinite(result.log_ratio) && is_within_bands(rule, fisher);
   bool keeps = rule.is_paper || result.predicted >= -rule.tolerance;

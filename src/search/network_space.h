@@ -28,10 +28,16 @@ struct LayerSite {
   size_t kind;
 };
 
+/// Channels that some sites make and others read: they can become fewer together.
+struct ChannelLink {
+  std::vector<size_t> makers, readers;
+};
+
 struct NetworkSpace {
   std::vector<LayerKind> kinds;
   std::vector<LayerSite> sites;  ///< in the network's order
-  long macs = 0, weights = 0;    ///< of the whole network as it was
+  std::vector<ChannelLink> links;
+  long macs = 0, weights = 0;  ///< of the whole network as it was
 
   const LayerVariant& variant(size_t site, size_t choice) const;
 };
@@ -57,8 +63,24 @@ using VariantRank = std::function<double(size_t kind, size_t variant)>;
 /// infinite rank is left out.
 NetworkSpace narrowed(const NetworkSpace& space, size_t most, const VariantRank& rank);
 
+/// Returns the space with links, and what the layers of each can become together. Linked are
+/// channels that only sites have a part in, and only layers that are not in groups.
+NetworkSpace with_links(NetworkSpace space, const Graph& network);
+
+/// Can a site become this variant of its kind? Coupled ones ask for a link.
+bool is_possible(const NetworkSpace& space, size_t site, size_t variant);
+
 /// What each site becomes: the number of its variant.
 using Assignment = std::vector<size_t>;
+
+/// Do the sites of each link have the same channels?
+bool agrees(const NetworkSpace& space, const ChannelLink& link, const Assignment& assignment);
+bool agrees(const NetworkSpace& space, const Assignment& assignment);
+
+/// Sets the sites of these links to variants of fewer channels, the n-th of each where there are so
+/// many.
+void shrink(const NetworkSpace& space, const std::vector<ChannelLink>& links, size_t nth,
+            Assignment& assignment);
 
 /// Returns the recipe that makes the network of an assignment.
 NetworkRecipe recipe_of(const NetworkSpace& space, const Assignment& assignment);
@@ -67,7 +89,8 @@ NetworkRecipe recipe_of(const NetworkSpace& space, const Assignment& assignment)
 long macs_of(const NetworkSpace& space, const Assignment& assignment);
 long weights_of(const NetworkSpace& space, const Assignment& assignment);
 
-/// Returns the logarithm, to base 10, of how many networks there are.
+/// Returns the logarithm, to base 10, of how many networks there are; what links can become counts
+/// as two: as it was, and with fewer channels.
 double log_size(const NetworkSpace& space);
 
 }  // namespace lathe

@@ -177,9 +177,31 @@ class AssigningSearcher : public Searcher {
     problem.limits.push_back(limited(&LayerVariant::macs, input_.space.macs, input_.limits.macs));
     problem.limits.push_back(
         limited(&LayerVariant::weights, input_.space.weights, input_.limits.weights));
+    for (const ChannelLink& link : input_.space.links) keep_together(link, problem);
     if (!rule.is_paper) problem.limits.push_back(predicted(at));
     if (in_time()) keep_in_time(problem);
     return problem;
+  }
+
+  /// Lets all sites of a link have the same channels as its first maker.
+  void keep_together(const ChannelLink& link, ChoiceProblem& problem) const {
+    auto add = [&](size_t site, long Coupling::*what) {
+      ChoiceLimit limit{input_.tables.times, 0, 0};
+      for (auto& amounts : limit.amounts) std::fill(amounts.begin(), amounts.end(), 0);
+      add_coupled(link.makers.front(), &Coupling::filters, 1, limit);
+      add_coupled(site, what, -1, limit);
+      problem.limits.push_back(std::move(limit));
+    };
+    for (size_t i = 1; i < link.makers.size(); ++i) add(link.makers[i], &Coupling::filters);
+    for (size_t site : link.readers) add(site, &Coupling::inputs);
+  }
+
+  /// Adds how many times a site's channels are halved.
+  void add_coupled(size_t site, long Coupling::*what, double sign, ChoiceLimit& limit) const {
+    for (size_t v = 0; v < limit.amounts[site].size(); ++v) {
+      const auto& coupling = input_.space.variant(site, v).coupling;
+      if (coupling) limit.amounts[site][v] += sign * std::log2((*coupling).*what);
+    }
   }
 
   /// Makes of the fastest network the one that is predicted best, in the time that is given.

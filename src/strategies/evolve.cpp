@@ -23,6 +23,7 @@ class EvolvingSearcher : public SamplingSearcher {
     }
     size_t changes = 1 + random().below(std::max<size_t>(1, child.size() / 6));
     for (size_t i = 0; i < changes; ++i) change(child);
+    reconcile(child);
     return child;
   }
 
@@ -32,10 +33,31 @@ class EvolvingSearcher : public SamplingSearcher {
   }
 
   void change(Assignment& child) {
+    const auto& links = input().space.links;
+    constexpr size_t rarely = 4;
+    if (!links.empty() && random().below(rarely) == 0) {
+      shrink(input().space, {links[random().below(links.size())]}, random().below(rarely), child);
+      return;
+    }
     size_t site = random().below(child.size());
     const auto& times = input().tables.times[site];
     size_t choice = random().below(times.size());
     if (std::isfinite(times[choice])) child[site] = choice;
+  }
+
+  /// Coupled layers that would have different channels are as they were.
+  void reconcile(Assignment& child) const {
+    const NetworkSpace& space = input().space;
+    bool again = true;  // a layer may be of two links
+    while (again) {
+      again = false;
+      for (const ChannelLink& link : space.links) {
+        if (agrees(space, link, child)) continue;
+        again = true;
+        for (size_t site : link.makers) child[site] = 0;
+        for (size_t site : link.readers) child[site] = 0;
+      }
+    }
   }
 };
 

@@ -9,6 +9,7 @@ namespace {
 
 /// Is this one of the blocks: in groups, or narrower, with a 1x1 convolution behind?
 bool is_block(const LayerVariant& variant) {
+  if (variant.coupling) return false;
   if (variant.recipe.empty()) return true;
   if (variant.recipe.size() != 1) return false;
   const Step& step = variant.recipe.front();

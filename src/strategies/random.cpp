@@ -14,9 +14,11 @@ class RandomSearcher : public SamplingSearcher {
  protected:
   Assignment draw() override {
     Assignment assignment;
-    for (const auto& times : input().tables.times) {
+    for (size_t s = 0; s < input().space.sites.size(); ++s) {
+      const auto& times = input().tables.times[s];
       size_t choice = random().below(times.size());
-      assignment.push_back(std::isfinite(times[choice]) ? choice : 0);
+      bool alone = !input().space.variant(s, choice).coupling;  // published without coupled ones
+      assignment.push_back(alone && std::isfinite(times[choice]) ? choice : 0);
     }
     return assignment;
   }

@@ -25,7 +25,7 @@ std::vector<ResultLayer> layers_of(const StrategyInput& input, const Assignment&
     const LayerSite& site = input.space.sites[s];
     const LayerVariant &own = input.space.variant(s, 0),
                        &now = input.space.variant(s, assignment[s]);
-    ResultLayer layer{site.layer, input.space.kinds[site.kind].description, print(now.recipe),
+    ResultLayer layer{site.layer, input.space.kinds[site.kind].description, label_of(now),
                       now.meaning};
     layer.before_ms = input.tables.times[s][0] * ms;
     layer.after_ms = input.tables.times[s][assignment[s]] * ms;
@@ -46,18 +46,20 @@ std::vector<ResultLayer> layers_of(const StrategyInput& input, const Assignment&
 ResultVariant variant_of(const StrategyInput& input, const LayerKind& kind, size_t v,
                          const Journal& journal) {
   const LayerVariant& variant = kind.variants[v];
-  ResultVariant result{print(variant.recipe), variant.meaning, variant.macs, variant.weights};
+  ResultVariant result{label_of(variant), variant.meaning, variant.macs, variant.weights};
   auto trial = journal.find(kind.description, result.recipe);
   if (trial && trial->outcome == Trial::Outcome::failed) {
     result.failure = trial->reason;
     return result;
   }
-  const auto& times = input.tables.times[kind.sites.front()];
-  result.before_ms = times[0] * ms;
-  result.after_ms = finite(times[v] * ms);
+  std::vector<size_t> sites = kind.sites;
+  std::erase_if(sites, [&](size_t site) { return !is_possible(input.space, site, v); });
+  result.before_ms = input.tables.times[kind.sites.front()][0] * ms;
+  if (sites.empty()) return result;
+  result.after_ms = finite(input.tables.times[sites.front()][v] * ms);
   double sum = 0;
-  for (size_t site : kind.sites) sum += moved(input.tables, site, v);
-  result.first_order = finite(sum / static_cast<double>(kind.sites.size()));
+  for (size_t site : sites) sum += moved(input.tables, site, v);
+  result.first_order = finite(sum / static_cast<double>(sites.size()));
   return result;
 }
 

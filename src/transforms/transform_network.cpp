@@ -11,6 +11,7 @@
 #include "nest/dependence.h"
 #include "ops/op.h"
 #include "ops/op_graph.h"
+#include "program/fewer_channels.h"
 #include "program/lift.h"
 #include "transforms/transform_neural.h"
 
@@ -67,21 +68,77 @@ std::vector<size_t> matching(const Graph& graph, const std::string& pattern) {
   return found;
 }
 
-/// Applies all steps; the order that program steps make must respect the dependences. Nothing if
-/// they change no more than the order.
-std::optional<Nest> changed(const Nest& before, const Recipe& recipe) {
+Shape output_shape(const Nest& nest) {
+  for (const Tensor& tensor : nest.tensors()) {
+    if (tensor.role == Role::output) return tensor.shape;
+  }
+  return {};
+}
+
+/// A step of a recipe that leaves a layer fewer filters, and how many.
+struct Narrowing {
+  size_t step;
+  long filters;
+};
+
+/// What a recipe makes of a layer; nothing of both if it changes no more than the order.
+struct Changed {
+  std::optional<Nest> nest;
+  std::optional<Narrowing> narrowing;  ///< what must be done to the network first
+};
+
+/// Says how many filters a step leaves. It acts on the layer as it was, so that a layer that has no
+/// more of them is the same: before it there are only steps that put loops into another order.
+Narrowing narrowing_of(const Recipe& recipe, size_t step, const Shape& whole, const Shape& left,
+                       bool is_first) {
+  Shape narrow = whole;
+  if (whole.size() > 1) narrow[1] = left[1];
+  if (left != narrow) {
+    fail(
+        "{}: what is left has the shape {} instead of {}, and positions cannot be taken from all "
+        "that reads them; complete it: repeat",
+        print(recipe[step]), print_shape(left), print_shape(whole));
+  }
+  if (!is_first) {
+    fail(
+        "{}: filters are taken away for good (propagate) before other steps change the layer; let "
+        "it come first, or complete it: repeat, or expand",
+        print(recipe[step]));
+  }
+  return {step, left[1]};
+}
+
+/// Applies all steps, or those before one that takes filters away for good; the order that program
+/// steps make must respect the dependences.
+Changed changed(const Nest& before, const Recipe& recipe) {
   Nest nest = before;
   if (auto inward = samples_inward(before)) nest = apply(nest, *inward).nest;
-  for (const Step& step : recipe) {
+  Shape whole = output_shape(before);
+  for (size_t i = 0; i < recipe.size(); ++i) {
+    const Step& step = recipe[i];
+    bool is_first = nest.meaning == before.meaning;
     nest = apply(nest, step).nest;
+    Shape left = output_shape(nest);
+    if (left != whole) return {std::nullopt, narrowing_of(recipe, i, whole, left, is_first)};
     if (find_transform(step.name).kind != Transform::Kind::program) continue;
     if (auto violation = judge_order(nest).violation) {
       fail("{}: refused: {}; {}", print(step), explain(*violation, nest),
            witness(*violation, nest));
     }
   }
-  if (nest.meaning == before.meaning) return std::nullopt;
-  return nest;
+  if (nest.meaning == before.meaning) return {};
+  return {nest, std::nullopt};
+}
+
+/// Returns the set that a layer's filters belong to.
+const ChannelSet& set_of(const Graph& graph, const std::vector<ChannelSet>& sets, size_t node) {
+  ValueId weight = graph.nodes[node].inputs[1];
+  for (const ChannelSet& set : sets) {
+    for (const ChannelRange& m : set.members) {
+      if (m.value == weight && m.dimension == 0) return set;
+    }
+  }
+  fail("layer '{}': what reads its filters is not known", graph.nodes[node].name);
 }
 
 /// A normalisation undoes the scale of the weights before it, but training does not: it moves large
@@ -101,6 +158,62 @@ Graph small_before_norms(Graph graph, const Graph& original) {
   }
   return graph;
 }
+
+/// Layers that recipes change, by their nodes.
+class ChangedLayers {
+ public:
+  ChangedLayers(const Graph& graph, std::map<size_t, Recipe> recipes)
+      : graph_(graph), recipes_(std::move(recipes)) {}
+
+  Graph run() {
+    while (narrow()) continue;
+    std::vector<LayerNest> layers;
+    for (const auto& [n, recipe] : recipes_) {
+      if (const auto& nest = changed_at(n).nest) layers.push_back({n, *nest});
+    }
+    return layers.empty() ? graph_ : small_before_norms(with_nests(graph_, layers), graph_);
+  }
+
+ private:
+  Graph graph_;
+  std::map<size_t, Recipe> recipes_;
+  Context context_;
+  std::map<std::string, Changed> known_;  // networks repeat their layers
+
+  const Changed& changed_at(size_t n) {
+    Call call = call_of(graph_, graph_.nodes[n]);
+    try {
+      auto [found, is_new] = known_.try_emplace(print(call) + ": " + print(recipes_[n]));
+      if (is_new) found->second = changed(nest_of(context_, call), recipes_[n]);
+      return found->second;
+    } catch (const UserError& error) {
+      fail("layer '{}': {}", graph_.nodes[n].name, error.what());
+    }
+  }
+
+  /// Takes away the filters that steps take away for good, and those steps from the recipes.
+  /// Returns whether there were any.
+  bool narrow() {
+    std::vector<ChannelSet> sets;
+    std::map<const ChannelSet*, std::pair<long, std::string>> left;  // channels; by which layer
+    for (auto& [n, recipe] : recipes_) {
+      auto narrowing = changed_at(n).narrowing;
+      if (!narrowing) continue;
+      if (sets.empty()) sets = channel_sets(graph_);
+      const std::string& name = graph_.nodes[n].name;
+      auto [found, is_new] = left.try_emplace(&set_of(graph_, sets, n), narrowing->filters, name);
+      if (found->second.first != narrowing->filters) {
+        fail("layer '{}' would have {} filters, and '{}', which is coupled with it, {}", name,
+             narrowing->filters, found->second.second, found->second.first);
+      }
+      recipe.erase(recipe.begin() + static_cast<long>(narrowing->step));
+    }
+    std::vector<FewerChannels> cuts;
+    for (const auto& [set, kept] : left) cuts.push_back({*set, kept.first});
+    if (!cuts.empty()) graph_ = with_fewer(std::move(graph_), cuts);
+    return !cuts.empty();
+  }
+};
 
 }  // namespace
 
@@ -192,20 +305,7 @@ Graph transformed(const Graph& graph, const NetworkRecipe& recipe) {
       all.insert(all.end(), layer.recipe.begin(), layer.recipe.end());
     }
   }
-  Context context;
-  std::map<std::string, std::optional<Nest>> known;  // networks repeat their layers
-  std::vector<LayerNest> layers;
-  for (const auto& [n, steps] : of_node) {
-    Call call = call_of(graph, graph.nodes[n]);
-    try {
-      auto [found, is_new] = known.try_emplace(print(call) + ": " + print(steps));
-      if (is_new) found->second = changed(nest_of(context, call), steps);
-      if (found->second) layers.push_back({n, *found->second});
-    } catch (const UserError& error) {
-      fail("layer '{}': {}", graph.nodes[n].name, error.what());
-    }
-  }
-  return layers.empty() ? graph : small_before_norms(with_nests(graph, layers), graph);
+  return ChangedLayers(graph, std::move(of_node)).run();
 }
 
 }  // namespace lathe

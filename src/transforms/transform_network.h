@@ -51,8 +51,10 @@ std::optional<Step> samples_inward(const Nest& nest);
 
 /// Returns the graph with the recipes applied to its convolutions and fully connected layers, in
 /// standard operators. The loop over samples is put innermost first, so that a recipe suits any
-/// batch. Fails if a pattern matches no layer, and if a step does not apply to one or breaks a
-/// dependence; capacity is not judged.
+/// batch. Filters that a step takes away for good (propagate) are taken from all layers that are
+/// coupled with it, and from what reads them, before anything else is done. Fails if a pattern
+/// matches no layer, and if a step does not apply to one or breaks a dependence; capacity is not
+/// judged.
 Graph transformed(const Graph& graph, const NetworkRecipe& recipe);
 
 }  // namespace lathe

@@ -137,6 +137,36 @@ TEST(Strategies, AssignSeesWhatLayersHandBack) {
   EXPECT_TRUE(judge_first(made.rule, made.space, made.tables, proposal->assignment).accepted);
 }
 
+TEST(Strategies, CoupledLayersHaveTheSameChannels) {
+  Case made(6);
+  // Layers can have half of their filters, or read half of their channels: very fast.
+  made.space.kinds[0].variants.push_back({{}, "", 200, 200, Coupling{2, 1, {}}});
+  made.space.kinds[0].variants.push_back({{}, "", 200, 200, Coupling{1, 2, {}}});
+  made.space.links = {{{0}, {1}}, {{2, 3}, {4}}};
+  for (size_t s = 0; s < 6; ++s) {
+    for (size_t v : {3, 4}) {
+      bool possible = is_possible(made.space, s, v);
+      made.tables.times[s].push_back(possible ? 0.25 : INFINITY);
+      made.tables.scores[s].push_back(1);
+      made.tables.gains[s].push_back(1);
+      made.tables.diversities[s].push_back(0);
+    }
+  }
+  made.tables.scores[4][4] = 100;  // too far away: the second link stays as it was
+  EXPECT_FALSE(judge_first(made.rule, made.space, made.tables, {3, 0, 0, 0, 0, 0}).accepted);
+  auto proposal = find_strategy("assign").begin(made.input())->propose();
+  ASSERT_TRUE(proposal);
+  EXPECT_EQ(proposal->assignment, (Assignment{3, 4, 2, 1, 2, 1}));
+  for (const char* name : {"assign", "random", "evolve"}) {
+    auto searcher = find_strategy(name).begin(made.input());
+    for (auto each = searcher->propose(); each; each = searcher->propose()) {
+      EXPECT_TRUE(agrees(made.space, each->assignment)) << name;
+      FirstJudgement first = judge_first(made.rule, made.space, made.tables, each->assignment);
+      searcher->observe({first.accepted, "", first.time, first.log_ratio, first.predicted, {}});
+    }
+  }
+}
+
 TEST(GradientFlow, CountsPathsByWhatCameAlongThem) {
   // 0 is read by 1 and 2, three quarters of its gradient come along 1.
   GradientFlow flow({{{{1, 3}, {2, 1}}, 0}, {{}, 1}, {{}, 2}});

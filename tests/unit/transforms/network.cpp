@@ -149,7 +149,38 @@ TEST(TransformedNetwork, SaysWhichLayerAndWhy) {
   expect_error("layer 'layer1.0.conv1': group(5): 5 does not divide", apply("layer*: group(5)"));
   expect_error("layer 'conv1': group(2)", apply("*: group(2)"));
   expect_error("no step 'grup'", apply("layer1*: grup(2)"));
-  expect_error("would have the shape", apply("layer1.0.conv1: bottleneck(2)"));
+  expect_error("positions cannot be taken",
+               apply("layer1.0.conv1: reorder(oh, co) -> bottleneck(2)"));
+  expect_error("let it come first", apply("layer1.0.conv1: group(2) -> bottleneck(2)"));
+  expect_error(
+      "layer 'layer1.1.conv2' would have 16 filters, and 'layer1.0.conv2', which is coupled "
+      "with it, 32",
+      apply("layer1.0.conv2: bottleneck(2)\nlayer1.1.conv2: bottleneck(4)"));
+  expect_error("the 10 channels of 'fc.weight' reach an input or output",
+               apply("fc: bottleneck(2)"));
+}
+
+TEST(TransformedNetwork, CoupledLayersLoseTheirFiltersTogether) {
+  Graph graph = load_model("resnet18-cifar");
+  auto shape = [](const Graph& in, const std::string& name) {
+    return in.values[*find_value(in, name)].type.shape;
+  };
+  // Inside a block: the layer, and what the next one reads; other steps come after.
+  Graph inner = transformed(
+      graph, parse_network_recipe("layer1.0.conv1: bottleneck(2) -> group(2)\nlayer1.0.conv2: "
+                                  "group(4)"));
+  EXPECT_EQ(shape(inner, "layer1.0.conv1.weight"), (Shape{32, 32, 3, 3}));
+  EXPECT_EQ(shape(inner, "layer1.0.conv2.weight"), (Shape{64, 8, 3, 3}));
+  EXPECT_EQ(shape(inner, "layer1.0.bn1.weight"), (Shape{32}));
+  // Across residual adds: all that make or read the sum.
+  Graph outer = transformed(graph, parse_network_recipe("layer1.0.conv2: bottleneck(4)"));
+  EXPECT_EQ(shape(outer, "conv1.weight"), (Shape{16, 3, 3, 3}));
+  EXPECT_EQ(shape(outer, "layer1.1.conv2.weight"), (Shape{16, 64, 3, 3}));
+  EXPECT_EQ(shape(outer, "layer2.0.downsample.0.weight"), (Shape{128, 16, 1, 1}));
+  // Twice is a quarter.
+  Graph twice =
+      transformed(graph, parse_network_recipe("layer1.0.conv2: bottleneck(2) -> bottleneck(2)"));
+  EXPECT_EQ(shape(twice, "conv1.weight"), (Shape{16, 3, 3, 3}));
 }
 
 TEST(TransformedNetwork, WeightsOfTheSameNameAndShapeAreTheSameNumbers) {
