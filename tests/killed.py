@@ -141,6 +141,28 @@ mount -o remount,size=8m {folder}/disk
     count = result.stdout.count(",measured,")
     assert count > 0, result.stdout
     print(f"{errors[-1]}; {count} trials can be read")
+    test_read_only(lathe, network, folder)
+
+
+def test_read_only(lathe, network, folder):
+    """A disk that became read-only after a search: it cannot go on, but can be read."""
+    (folder / "closed").mkdir()
+    search = Search(lathe, network, folder / "closed" / "run")
+    words = " ".join(f"'{word}'" for word in search.command)
+    script = f"""
+mount -t tmpfs -o size=64m tmpfs {folder}/closed
+{words} > /dev/null || echo "search failed"
+mount -o remount,ro {folder}/closed
+{words} --trials 2000
+echo "status $?"
+'{lathe}' trials {folder}/closed/run --csv || echo unreadable"""
+    result = subprocess.run(["unshare", "-m", "bash", "-c", script], capture_output=True, text=True,
+                            env=os.environ | {"LATHE_TUNED": ""})
+    assert "status 2" in result.stdout and "failed" not in result.stdout, result
+    assert "unreadable" not in result.stdout and result.stdout.count(",measured,") > 0, result
+    errors = result.stderr.strip().splitlines()
+    assert "Read-only" in errors[-1] and str(folder / "closed" / "run") in errors[-1], errors
+    print(errors[-1])
 
 
 def main():

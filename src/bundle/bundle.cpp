@@ -18,7 +18,7 @@ namespace {
 
 constexpr int bundle_version = 1;
 constexpr const char* version_key = "lathe_bundle";
-constexpr const char* library = "library";
+constexpr const char *library = "library", *page = "report.html";
 const std::vector<std::string> files = {"model.onnx", "model.py", "model.npz", "winner.recipe"};
 
 void write_text(const std::string& file, const std::string& text) {
@@ -28,6 +28,7 @@ void write_text(const std::string& file, const std::string& text) {
 /// Returns the files of a bundle, without bundle.json, by their names in it.
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> names = files;
+  if (std::filesystem::exists(folder + "/" + page)) names.emplace_back(page);
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/" + library)) {
     names.push_back(std::string(library) + "/" + entry.path().filename().string());
   }
@@ -51,6 +52,7 @@ void write_bundle(const Bundle& bundle, const std::string& folder) {
   nlohmann::json recipe = to_json(bundle.recipe);
   if (!bundle.made.is_null()) recipe["made"] = bundle.made;
   write_text(draft.file("winner.recipe"), recipe.dump(1) + "\n");
+  if (!bundle.report.empty()) std::filesystem::copy_file(bundle.report, draft.file(page));
   nlohmann::json json = bundle.about;
   json[version_key] = bundle_version;
   json["lathe"] = lathe_version();
@@ -58,7 +60,7 @@ void write_bundle(const Bundle& bundle, const std::string& folder) {
   for (const std::string& name : files_of(place)) json["files"][name] = hash_of(place + name);
   write_text(draft.file("bundle.json"), json.dump(1) + "\n");
   std::vector<std::string> names = files;
-  names.insert(names.end(), {library, "bundle.json"});
+  names.insert(names.end(), {library, page, "bundle.json"});
   draft.commit(names);
 }
 

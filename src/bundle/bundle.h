@@ -5,6 +5,7 @@
 //   model.py, .npz     a PyTorch module to train, and its weights
 //   winner.recipe      what was done to each layer (transforms/transform_network.h), and how the
 //                      bundle was made (making.h)
+//   report.html        the page about the search, where there was one
 //   bundle.json        what it was made of, by which version, and a hash of every file
 #pragma once
 
@@ -24,6 +25,7 @@ struct Bundle {
   nlohmann::json about;  ///< for bundle.json: the network, seeds, verdicts, times, ...
   /// For winner.recipe: how it was made (making.h); null: not said.
   nlohmann::json made = nullptr;
+  std::string report = "";  ///< the path of a page about the search, which is copied; "": none
 };
 
 /// Writes the folder, all or nothing; one that an earlier call wrote is replaced.

@@ -120,7 +120,8 @@ CompileOptions options_of(const Making& making) {
 }
 
 void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making making,
-                 const CompileOptions& options, const std::string& folder) {
+                 const CompileOptions& options, const std::string& folder,
+                 const std::string& report) {
   Graph graph = initialised(transformed(network, recipe), making.seed);
   ChoiceRecord record;
   Compiled compiled = compile(graph, record.noting(options));
@@ -131,7 +132,7 @@ void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making makin
   making.max_error = options.max_error;
   making.choices = record.choices();
   if (making.machine.empty()) making.machine = tuned_target(native_target());
-  write_bundle({graph, compiled, recipe, making.about, to_json(making)}, folder);
+  write_bundle({graph, compiled, recipe, making.about, to_json(making), report}, folder);
 }
 
 }  // namespace lathe

@@ -87,12 +87,12 @@ nlohmann::json about(const SearchResult& result) {
 
 /// Compiles a network as it was measured, and writes the bundle.
 void write_result(const Options& options, const Graph& network, const SearchResult& result,
-                  const CompileOptions& how) {
+                  const CompileOptions& how, const std::string& report) {
   Making making{origin_of(options.score.network)};
   making.seed = options.score.network.seed;
   making.about = about(result);
   NetworkRecipe recipe = result.found ? result.winner.recipe : NetworkRecipe();
-  make_bundle(network, recipe, making, how, options.folder + "/bundle");
+  make_bundle(network, recipe, making, how, options.folder + "/bundle", report);
 }
 
 /// Everything that a search needs, in the order in which it is made.
@@ -197,9 +197,9 @@ class NetworkSearch {
     if (baseline) result.nas = ResultBaseline{baseline->time * 1e3, baseline->own * 1e3};
     if (result.nas && result.winner.tuned) measure_baseline(result, *baseline, tuning);
     set_origin(result);
-    write_result(options_, timed_, result, tuning.compiling());
     write_search_result(result, options_.folder);
-    write_report(options_.folder);
+    std::string page = write_report(options_.folder);
+    write_result(options_, timed_, result, tuning.compiling(), page);
     if (options_.json) {
       nlohmann::json json = to_json(result);
       json["event"] = "end";

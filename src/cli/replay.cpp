@@ -32,6 +32,12 @@ void print_comparison(const std::string& recipe, const std::string& folder) {
   }
 }
 
+/// Returns the page about the search that lies beside a recipe; "" if there is none.
+std::string page_beside(const std::string& recipe) {
+  std::filesystem::path page = std::filesystem::path(recipe).replace_filename("report.html");
+  return std::filesystem::exists(page) ? page.string() : "";
+}
+
 int run(const Options& options) {
   std::string path = recipe_file(options.recipe);
   Remade remade = read_making(path);
@@ -46,7 +52,7 @@ int run(const Options& options) {
   {
     ProgressBar bar("compiling");
     how.progress = [&](size_t n, size_t all) { bar.show(n, all); };
-    make_bundle(network, remade.recipe, making, how, options.folder);
+    make_bundle(network, remade.recipe, making, how, options.folder, page_beside(path));
   }
   fmt::print("{}: {}, {} layers changed, for {}\n", options.folder, making.origin.network,
              remade.recipe.size(), making.target.name);

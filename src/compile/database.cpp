@@ -2,6 +2,9 @@
 #include "compile/database.h"
 
 #include <sqlite3.h>
+#include <unistd.h>
+
+#include <filesystem>
 
 #include "base/error.h"
 
@@ -10,13 +13,34 @@ namespace {
 
 constexpr int patience_ms = 5000;  // while another process writes
 
+bool can_write_beside(const std::string& path) {
+  std::string folder = std::filesystem::path(path).parent_path().string();
+  return access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
+}
+
+/// Writes a path as SQLite reads it in an address.
+std::string escaped(const std::string& path) {
+  std::string result;
+  for (char c : path) {
+    bool special = c == '%' || c == '?' || c == '#';
+    result += special ? fmt::format("%{:02x}", static_cast<unsigned>(c)) : std::string(1, c);
+  }
+  return result;
+}
+
 }  // namespace
 
 Database::Database(std::string path, Open open) : path_(std::move(path)) {
   sqlite3* handle = nullptr;
   int flags =
       open == Open::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  int status = sqlite3_open_v2(path_.c_str(), &handle, flags, nullptr);
+  std::string name = path_;
+  if (open == Open::read && !can_write_beside(path_) && !std::filesystem::exists(path_ + "-wal")) {
+    // The files that readers share cannot be made there; nobody else writes either.
+    name = "file:" + escaped(path_) + "?immutable=1";
+    flags |= SQLITE_OPEN_URI;
+  }
+  int status = sqlite3_open_v2(name.c_str(), &handle, flags, nullptr);
   handle_ = std::shared_ptr<sqlite3>(handle, sqlite3_close_v2);
   if (status != SQLITE_OK) fail_as_sqlite();
   sqlite3_busy_timeout(handle, patience_ms);

@@ -8,6 +8,7 @@
 // functions; example.c, which calls them; and manifest.json, which says what they are.
 #pragma once
 
+#include "base/error.h"
 #include "compile/compile.h"
 
 namespace lathe {
@@ -33,11 +34,16 @@ std::string identifier_of(const std::string& name);
 /// Is there a manifest of a library in the folder?
 bool is_library(const std::string& folder);
 
+/// A library that is for another kind of machine: nothing is wrong with it.
+struct OtherMachine : UserError {
+  using UserError::UserError;
+};
+
 /// A library in this process.
 class LoadedLibrary {
  public:
-  /// Loads a folder. Fails where its files are not those that write_library() wrote, or this
-  /// machine cannot run them. "threads": as lathe_model_create() has it.
+  /// Loads a folder. Fails where its files are not those that write_library() wrote, and as
+  /// OtherMachine where this one cannot run them. "threads": as lathe_model_create() has it.
   LoadedLibrary(const std::string& folder, int threads);
   ~LoadedLibrary();
 

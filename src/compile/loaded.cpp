@@ -59,8 +59,8 @@ LoadedLibrary::LoadedLibrary(const std::string& folder, int threads)
   s.name = manifest.name;
   std::string here = native_target().triple;
   if (target_named(manifest.target).triple != here) {
-    fail("'{}' is compiled for {}, but this machine is {}", folder, manifest.target,
-         native_target().name);
+    throw OtherMachine(fmt::format("'{}' is compiled for {}, but this machine is {}", folder,
+                                   manifest.target, native_target().name));
   }
   bool same = InputFile(s.path).size() == manifest.library_bytes &&
               hash_of_file(s.path) == manifest.library_hash;

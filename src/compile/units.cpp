@@ -113,7 +113,7 @@ Made lowered(isl::ctx ctx, const Unit& unit, const Target& target, Listing listi
              const std::optional<Choice>& choice, double max_error) {
   auto [nest, layouts] = nest_of(ctx, unit);
   Made made;
-  made.flops = 2 * static_cast<double>(cost(nest).macs);
+  made.flops = 2 * static_cast<double>(operations(nest).macs);
   nest = with_blocked_sums(nest, layouts);
   made.code = lower_node(nest, layouts, target, listing, unset_in(unit), choice, max_error);
   return made;

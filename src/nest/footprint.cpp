@@ -81,13 +81,18 @@ long touched(const Nest& nest, size_t tensor) {
   return poly::count_union(images);
 }
 
-Cost cost(const Nest& nest) {
+Cost operations(const Nest& nest) {
   Cost result;
   for (const Statement& s : nest.statements()) {
     long instances = poly::count(s.domain);
     result.instances += instances;
     if (multiplies_and_adds(s)) result.macs += instances;
   }
+  return result;
+}
+
+Cost cost(const Nest& nest) {
+  Cost result = operations(nest);
   for (size_t t = 0; t < nest.tensors().size(); ++t) {
     const Tensor& tensor = nest.tensors()[t];
     long elements = touched(nest, t);

@@ -18,6 +18,10 @@ struct Cost {
 /// Counts the cost of a nest.
 Cost cost(const Nest& nest);
 
+/// The same of instances and MACs alone: what is touched can take long to count where it has many
+/// parts.
+Cost operations(const Nest& nest);
+
 /// Counts the distinct elements of "tensor" that are read or written. Of a local tensor, those
 /// count once that live in different iterations of the loops that all its users share: they can be
 /// stored in one place.
