@@ -59,7 +59,8 @@ std::string structure_of(const Graph& network);
 CompileOptions options_of(const Making& making);
 
 /// Applies the recipe to a network, compiles what it makes and writes the bundle, with the page
-/// about the search if there is one. Of the making, what the graph and the options say is filled in.
+/// about the search if there is one. Of the making, what the graph and the options say is filled
+/// in.
 void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making making,
                  const CompileOptions& options, const std::string& folder,
                  const std::string& report = "");
