@@ -95,6 +95,9 @@ Piece Pieces::joined(const Piece& a, const Piece& b, size_t dimension) const {
   for (size_t k = 0; k < a.from.size(); ++k) {
     same_elsewhere = same_elsewhere && (k == dimension || a.from[k] == b.from[k]);
   }
+  if (b.to[dimension].front() < a.to[dimension].front() && !same_elsewhere) {
+    return joined(b, a, dimension);  // nothing is to be put into order then
+  }
   append(result.to[dimension], b.to[dimension]);
   if (same_elsewhere) {
     append(result.from[dimension], b.from[dimension]);
