@@ -19,34 +19,56 @@ bool is_window(std::string_view op) {
   return false;
 }
 
-/// One of the operators that a node computes: of a gradient, the operator that it is a gradient of.
+/// One of the operators that a node computes: of a gradient, or a gradient of one, the operator
+/// that was differentiated first.
 struct Part {
   std::string op;
-  std::optional<long> by;  ///< of a gradient: by which operand
+  bool is_gradient = false;
 };
 
-Part part_of(const std::string& op, const Attributes& attributes) {
-  auto of = attributes.find("of");
-  if (op != "adjoint" || of == attributes.end()) return {op, std::nullopt};
-  const auto& text = std::get<std::string>(of->second);
-  auto by = attributes.find("by");
-  return {text.substr(0, text.find('(')), by == attributes.end() ? 0 : std::get<long>(by->second)};
+Part part_of(const Call& call) {
+  if (call.name() != "adjoint") return {call.name()};
+  return {part_of(ops::differentiated(call)->of).op, true};
 }
 
 std::vector<Part> operators_of(const Graph& graph, const Node& node) {
-  if (node.op != "fused") return {part_of(node.op, node.attributes)};
+  if (node.op != "fused" && node.op != "adjoint") return {{node.op}};
   std::vector<Part> result;
-  for (const ops::TypedPart& typed : calls_of(graph, node)) {
-    result.push_back(part_of(typed.part.op->name, typed.part.attributes));
-  }
+  for (const ops::TypedPart& typed : calls_of(graph, node)) result.push_back(part_of(typed.call));
   return result;
+}
+
+/// What a tensor is to a convolution; a gradient is what it is a gradient by.
+enum class Place { data, weights, bias, result };
+
+/// A convolution, or a gradient of one, and what its operands and its output are to it.
+struct Convolved {
+  Call call;  ///< the convolution itself
+  std::vector<Place> operands;
+  Place output;
+};
+
+std::optional<Convolved> convolved(const Call& call) {
+  if (call.name() == "conv" || call.name() == "conv_transpose") {
+    std::vector<Place> operands{Place::data, Place::weights, Place::bias};
+    operands.resize(call.inputs(), Place::bias);
+    return Convolved{call, std::move(operands), Place::result};
+  }
+  if (call.name() != "adjoint") return std::nullopt;
+  auto of = convolved(ops::differentiated(call)->of);
+  if (!of) return std::nullopt;
+  Place by = of->operands.at(static_cast<size_t>(call.integer("by")));
+  of->operands.insert(of->operands.end(), 2, of->output);  // the output, and its gradient
+  of->output = by;
+  return of;
 }
 
 /// A convolution, or its gradient, as the first of the operators that a node computes.
 struct Convolution {
-  Call call;                   ///< the convolution itself
-  std::optional<long> by;      ///< of a gradient: by which operand
-  std::optional<size_t> data;  ///< the operand of the node that is convolved
+  Call call;                    ///< the convolution itself
+  Place output;                 ///< what the node computes
+  std::optional<size_t> data;   ///< the operand of the node that is convolved
+  std::vector<size_t> weights;  ///< the operands that are weights, or gradients by them
 };
 
 std::optional<Convolution> convolution_of(const Graph& graph, const Node& node) {
@@ -55,19 +77,19 @@ std::optional<Convolution> convolution_of(const Graph& graph, const Node& node) 
     return std::nullopt;
   }
   ops::TypedPart first = calls_of(graph, node).front();
-  Part part = part_of(first.part.op->name, first.part.attributes);
-  if (part.op != "conv" && part.op != "conv_transpose") return std::nullopt;
-  auto operand = [&](size_t i) -> std::optional<size_t> {
-    const ops::Source& source = first.part.sources.at(i);
-    if (source.kind != ops::Source::Kind::operand) return std::nullopt;
-    return source.index;
-  };
-  if (!part.by) return Convolution{first.call, std::nullopt, operand(0)};
-  Call call = ops::differentiated(first.call)->of;
-  // Operands, the output, and then its gradient: that is what a gradient by the data convolves.
-  size_t gradient = call.inputs() + 1;
-  std::optional<size_t> data = *part.by == 0 ? operand(gradient) : std::nullopt;
-  return Convolution{std::move(call), part.by, data};
+  auto found = convolved(first.call);
+  if (!found) return std::nullopt;
+  Convolution result{found->call, found->output, std::nullopt, {}};
+  Place convolves = found->output == Place::data ? Place::result : Place::data;
+  for (size_t i = 0; i < first.part.sources.size(); ++i) {
+    const ops::Source& source = first.part.sources[i];
+    if (source.kind != ops::Source::Kind::operand) continue;
+    Place place = found->operands.at(i);
+    if (place == Place::weights) result.weights.push_back(source.index);
+    bool makes_image = found->output == Place::data || found->output == Place::result;
+    if (place == convolves && makes_image && !result.data) result.data = source.index;
+  }
+  return result;
 }
 
 /// Does a convolution work on each channel alone?
@@ -108,7 +130,15 @@ std::optional<size_t> summed_operand(const Graph& graph, const Node& node) {
 
 bool has_channels(const Graph& graph, const Node& node) {
   auto found = convolution_of(graph, node);
-  return !found || !found->by || *found->by == 0;
+  return !found || found->output == Place::data || found->output == Place::result;
+}
+
+std::vector<size_t> operands_apart(const Graph& graph, const Node& node) {
+  auto found = convolution_of(graph, node);
+  if (!found) return {};
+  std::vector<size_t> result = found->weights;
+  if (found->data && !is_depthwise(found->call)) result.push_back(*found->data);
+  return result;
 }
 
 bool walks_channels(const Graph& graph, const Node& node) {
@@ -134,7 +164,7 @@ bool takes_any_layout(const Graph& graph, const Node& node) {
   }
   std::vector<Part> all = operators_of(graph, node);
   return std::all_of(all.begin(), all.end(), [](const Part& part) {
-    bool reduces = part.by && (part.op == "reduce_mean" || part.op == "variance");
+    bool reduces = part.is_gradient && (part.op == "reduce_mean" || part.op == "variance");
     return is_window(part.op) || is_formula(part.op) || part.op == "batch_norm" || reduces;
   });
 }

@@ -16,6 +16,7 @@ namespace {
 using passes::add_copy;
 using passes::copy_node;
 using passes::has_channels;
+using passes::operands_apart;
 using passes::summed_operand;
 using passes::sums_channels;
 using passes::takes_any_layout;
@@ -99,11 +100,12 @@ class Classes {
 
   void add(const Graph& graph, const Node& node) {
     if (!has_channels(graph, node)) return;
-    std::optional<size_t> summed = summed_operand(graph, node);
+    std::vector<size_t> apart = operands_apart(graph, node);
     ValueId to = node.outputs.front();
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       ValueId from = node.inputs[i];
-      if (i == summed || from == no_value || graph.values[from].kind != Value::Kind::computed)
+      bool is_apart = std::find(apart.begin(), apart.end(), i) != apart.end();
+      if (is_apart || from == no_value || graph.values[from].kind != Value::Kind::computed)
         continue;
       if (is_image(graph.values[from].type)) unite(from, to);
     }

@@ -51,7 +51,7 @@ class Writing {
     columns_first_ = choices_.choose("columns_first", 0, {1}) != 0;
     split_sums();
     put_in_order();
-    writer_.pack_weights(main_);
+    pack_weights();
     ask_ahead();
     return writer_.written();
   }
@@ -288,6 +288,16 @@ class Writing {
     }
     writer_.step("vectorize", {vector_});
     writer_.share(shared, s_.target);
+  }
+
+  void pack_weights() {
+    const Nest& nest = writer_.nest();
+    size_t tensor = nest.statements()[main_].reads[parts_.weight].tensor;
+    if (parts_.packs) {
+      writer_.step("pack", {nest.tensors()[tensor].name});
+    } else {
+      writer_.pack_weights(main_);
+    }
   }
 
   /// Asks for the weights some iterations of the innermost loop before they are used.

@@ -35,6 +35,12 @@ std::optional<ProductLoops> parts_with(
   return parts;
 }
 
+/// Is a tensor so much smaller than another that copying it costs next to nothing?
+bool is_small_beside(const Situation& s, size_t tensor, size_t other) {
+  constexpr long much = 8;
+  return s.layouts[tensor].size * much <= s.layouts[other].size;
+}
+
 }  // namespace
 
 std::optional<ProductLoops> product_loops(const Situation& s, const Roles& roles) {
@@ -58,6 +64,13 @@ std::optional<ProductLoops> product_loops(const Situation& s, const Roles& roles
   for (size_t weight : {1, 0}) {
     auto parts = parts_with(roles, weight, 1 - weight);
     if (parts && roles.find(parts->vector)->reads[weight].step == 1) return parts;
+  }
+  for (size_t weight : {1, 0}) {
+    if (!is_small_beside(s, main.reads[weight].tensor, main.reads[1 - weight].tensor)) continue;
+    auto parts = parts_with(roles, weight, 1 - weight);
+    if (!parts || roles.find(parts->vector)->write.step != 1) continue;
+    parts->packs = true;
+    return parts;
   }
   return parts_with(roles, 1, 0);
 }

@@ -10,6 +10,7 @@ struct ProductLoops {
   size_t weight, data;  ///< reads
   std::string vector;   ///< moves the weights and the result
   std::vector<std::string> both, positions, sums;
+  bool packs = false;  ///< the weights are computed, but small: each run packs them
 };
 
 /// Returns the loops of the statement; nothing if it adds up no products, or no loop moves one

@@ -1,6 +1,7 @@
 // Layouts that somebody chose: networks compute the same in all of them.
 #include <gtest/gtest.h>
 
+#include "autodiff/gradient.h"
 #include "base/random.h"
 #include "compile/executor.h"
 #include "compile/prepare.h"
@@ -73,6 +74,48 @@ TEST(Layouts, SumsAndConcatenationsShareThem) {
   EXPECT_EQ(of("y"), no_class) << "callers read it";
   // 64, 32 and 96 channels; a window with weights of its own per channel walks few at a time.
   EXPECT_EQ(layouts.classes[of("a")].blocks, (std::vector<long>{16, 32}));
+}
+
+/// Returns a network with what GraSP asks for: the gradients of the gradients by its weights.
+Graph with_second_derivatives() {
+  Graph graph = graph_of(
+      "graph g\n"
+      "input x: f64[2x16x8x8]\n"
+      "weight w1: f64[32x16x3x3] = normal(0.1)\n"
+      "weight w2: f64[16x32x3x3] = normal(0.1)\n"
+      "a = conv(x, w1, pads=[1, 1, 1, 1]): f64[2x32x8x8]\n"
+      "r = relu(a): f64[2x32x8x8]\n"
+      "b = conv(r, w2, pads=[1, 1, 1, 1]): f64[2x16x8x8]\n"
+      "y = mul(b, b): f64[2x16x8x8]\n"
+      "output y\n");
+  std::vector<ValueId> weights{*find_value(graph, "w1"), *find_value(graph, "w2")};
+  Gradients first = with_gradients(graph, *find_value(graph, "y"), weights);
+  std::vector<Counted> of;
+  for (ValueId id : first.by) of.push_back({id, id});
+  Gradients second = with_gradients(first.graph, of, weights);
+  second.graph.outputs = second.by;
+  return without_dead(second.graph);
+}
+
+TEST(Layouts, SecondDerivativesLieInBlocks) {
+  Graph graph = with_second_derivatives();
+  Layouts layouts = layouts_of(simplified(graph));
+  for (const Node& node : layouts.graph.nodes) {
+    for (ValueId id : node.outputs) {
+      const Value& value = layouts.graph.values[id];
+      bool is_activation = value.type.shape.size() == 4 && value.type.shape[2] == 8;
+      if (!is_activation) continue;
+      EXPECT_NE(layouts.class_of[id], no_class) << node.name;
+    }
+  }
+}
+
+TEST(Layouts, SecondDerivativesAreTheSameInBlocks) {
+  Graph graph = with_second_derivatives();
+  std::vector<lathe::Array> inputs = random_inputs(graph);
+  std::vector<lathe::Array> wanted = interpreted(graph, inputs);
+  std::vector<lathe::Array> found = Runner(compile(graph), 1).run(inputs);
+  for (size_t i = 0; i < wanted.size(); ++i) expect_elements(found[i], wanted[i].reals(), 1e-9);
 }
 
 TEST(Layouts, AllChannelsWhereTheyAreAsMany) {
