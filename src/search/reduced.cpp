@@ -116,7 +116,7 @@ std::optional<Unit> reduced(const Unit& unit, long products) {
                   Cut{8, 8}, Cut{16, 1}, Cut{16, 4}, Cut{32, 1}}) {
     try {
       auto smaller = with_cut(unit, cut);
-      if (smaller && cost(nest_of(context, *smaller).nest).macs <= products) return smaller;
+      if (smaller && operations(nest_of(context, *smaller).nest).macs <= products) return smaller;
     } catch (const UserError&) {
       continue;  // the operands do not fit each other any more
     }
