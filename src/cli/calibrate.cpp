@@ -137,8 +137,8 @@ int calibrate_cells(const Options& options) {
   return 0;
 }
 
-/// How often cells are scored where nobody says: they differ by far more than draws of their
-/// weights do, and there are many.
+/// How often each cell is scored where nobody says: cells are many, and other cells say more than
+/// other draws of weights.
 constexpr long seeds_of_cells = 1;
 
 int run(const Options& options) {
