@@ -175,7 +175,7 @@ class NetworkSearch {
       if (!few) return false;
       space_ = std::move(*few);
     }
-    if (!rule_.is_paper) space_ = with_links(std::move(space_), timed_);
+    if (options_.space.narrow) space_ = with_links(std::move(space_), timed_);
     return measure_layers(tables_, space_, timed_, bench_, journal_, how) &&
            score_layers(tables_, space_, first, journal_, workers, how);
   }
@@ -274,6 +274,8 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--include", options->space.include, "layers that may change: a pattern");
   app.add_option("--exclude", options->space.exclude, "layers that may not");
   app.add_flag("--pointwise", options->space.pointwise, "1x1 convolutions may change, too");
+  app.add_flag("--narrow", options->space.narrow,
+               "channels may become fewer, with all that make and read them");
   app.add_option("--variants", options->space.most, "of each kind of layer; 0: all there are");
   app.add_option("--trials", options->trials, "networks that are drawn, where a strategy draws")
       ->check(CLI::Range(1L, 10000000L));

@@ -53,7 +53,8 @@ nlohmann::json report(const NetworkSpace& space, const Range& macs, const Range&
 
 int run(const Options& options) {
   Graph network = load_network(options.network);
-  NetworkSpace space = with_links(network_space(network, options.space), network);
+  NetworkSpace space = network_space(network, options.space);
+  if (options.space.narrow) space = with_links(std::move(space), network);
   Range macs = range_of(space, space.macs, &LayerVariant::macs);
   Range weights = range_of(space, space.weights, &LayerVariant::weights);
   if (options.json) {
@@ -92,6 +93,8 @@ std::function<int()> prepare(CLI::App& app) {
                  "layers that may change, as in 'layer[34].*'");
   app.add_option("--exclude", options->space.exclude, "layers that may not");
   app.add_flag("--pointwise", options->space.pointwise, "1x1 convolutions may change, too");
+  app.add_flag("--narrow", options->space.narrow,
+               "channels may become fewer, with all that make and read them");
   app.add_option("--neural", options->space.variants.neural,
                  "steps of a recipe that change what is computed, at most")
       ->check(CLI::Range(1, 4));

@@ -47,6 +47,9 @@ struct SpaceOptions {
   /// May 1x1 convolutions change? They mix channels where other layers no longer do, and no network
   /// that rules were fitted to has one that changed.
   bool pointwise = false;
+  /// May channels become fewer, with all that make and read them? Rules were not fitted to that
+  /// either, and expect too much of it.
+  bool narrow = false;
   VariantOptions variants;
   size_t most = 0;  ///< variants of a kind, those of few steps; 0: all
 };
