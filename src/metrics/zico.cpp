@@ -29,8 +29,8 @@ Finish prepare(Evaluation& evaluation) {
   }
   Program& first = evaluation.program();
   // A program of its own: what other metrics ask of the first need not be computed twice.
-  auto second =
-      std::make_shared<Program>(evaluation.network(), ProgramKind(), evaluation.options().hook);
+  auto second = std::make_shared<Program>(evaluation.network(), evaluation.options().kind,
+                                          evaluation.options().hook);
   second->feed(evaluation.options().more(1));
   return [&evaluation, &first, second, wanted = want_gradients(first),
           also = want_gradients(*second)] {

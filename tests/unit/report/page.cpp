@@ -80,7 +80,7 @@ TEST(Page, HasEveryPart) {
                   "2.50 ms instead of 4.60 ms; capacity kept (accepted, 84 % sure); 132k "
                   "weights instead of 272k."));
   EXPECT_TRUE(has(page, "is a prediction, give or take 0.97"));
-  EXPECT_TRUE(has(page, "train the network before it is used"));
+  EXPECT_TRUE(has(page, "must be trained before the network is used"));
   for (const char* id : {"waterfall", "pareto", "gate", "sequences", "kinds", "kind0", "history"}) {
     EXPECT_TRUE(has(page, fmt::format("<figure id=\"{}\"", id))) << id;
   }
