@@ -39,7 +39,7 @@ def files_of(folder):
 
 
 def check_replay(lathe, bundle, folder):
-    text = run(lathe, "replay", bundle / "winner.recipe", "-o", folder)
+    text = run(lathe, "replay", bundle.parent / "winner.recipe", "-o", folder)  # of the search
     names = files_of(bundle)
     assert files_of(folder) == names and len(names) >= 10, names
     same, others, failed = filecmp.cmpfiles(bundle, folder, names, shallow=False)

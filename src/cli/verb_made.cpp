@@ -55,8 +55,13 @@ Graph load_made(const Making& making, const std::string& file) {
 }
 
 std::string recipe_file(const std::string& path) {
+  namespace fs = std::filesystem;
   std::error_code ignored;
-  return std::filesystem::is_directory(path, ignored) ? path + "/winner.recipe" : path;
+  const fs::path name = "winner.recipe";
+  fs::path file = fs::is_directory(path, ignored) ? fs::path(path) / name : fs::path(path);
+  fs::path in_bundle = file.parent_path() / "bundle" / name;
+  bool of_search = !fs::exists(file, ignored) && fs::exists(in_bundle, ignored);
+  return (of_search ? in_bundle : file).string();
 }
 
 }  // namespace lathe

@@ -13,7 +13,7 @@ MadeFrom origin_of(const NetworkArguments& arguments);
 /// Fails if the file is gone or another one, and if the network is no longer what it was.
 Graph load_made(const Making& making, const std::string& file = "");
 
-/// Returns the recipe of a bundle: the file itself, or that of a folder.
+/// Returns the recipe of a bundle: the file itself, or that of a folder; of a search, its bundle's.
 std::string recipe_file(const std::string& path);
 
 }  // namespace lathe
