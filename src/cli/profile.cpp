@@ -77,8 +77,8 @@ int run(const Options& options) {
                fmt::format("1/{:.0f}", double(all[0].weights) / double(w)));
   }
   if (!space.links.empty()) {
-    fmt::print("\n{} sets of channels can become fewer, with all that make and read them\n",
-               space.links.size());
+    fmt::print("\n{} set{} of channels can become fewer, with all that make and read them\n",
+               space.links.size(), space.links.size() == 1 ? "" : "s");
   }
   fmt::print("\nnetworks  10^{:.0f}\n", log_size(space));
   fmt::print("MACs      {} to {}\n", print_short(macs.least), print_short(macs.now));
