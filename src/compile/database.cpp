@@ -4,7 +4,9 @@
 #include <sqlite3.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <filesystem>
+#include <thread>
 
 #include "base/error.h"
 
@@ -47,7 +49,17 @@ Database::Database(std::string path, Open open) : path_(std::move(path)) {
 }
 
 void Database::run(const std::string& statements) {
-  int status = sqlite3_exec(handle(), statements.c_str(), nullptr, nullptr, nullptr);
+  using Clock = std::chrono::steady_clock;
+  auto execute = [&] {
+    return sqlite3_exec(handle(), statements.c_str(), nullptr, nullptr, nullptr);
+  };
+  auto end = Clock::now() + std::chrono::milliseconds(patience_ms);
+  int status = execute();
+  // SQLite itself does not wait where several processes make a database at once.
+  while (status == SQLITE_BUSY && sqlite3_get_autocommit(handle()) != 0 && Clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    status = execute();
+  }
   if (status != SQLITE_OK) fail_as_sqlite();
 }
 

@@ -22,7 +22,8 @@ class Database {
   /// Opens a file. Other processes may have it open; each waits for the others, some seconds.
   Database(std::string path, Open open);
 
-  /// Runs statements that return nothing.
+  /// Runs statements that return nothing. Outside of a transaction they are begun again while
+  /// another process is in the way, so they must be such that this does no harm.
   void run(const std::string& statements);
   [[noreturn]] void fail_as_sqlite() const;
   sqlite3* handle() const { return handle_.get(); }
