@@ -174,8 +174,7 @@ void print_loops(const std::string& folder, const Json& layer) {
   auto node = find_node(network, layer.at("layer").get<std::string>());
   if (!node) return;
   Context context;
-  Nest nest = nest_of(context, call_of(network, network.nodes[*node]));
-  if (auto inward = samples_inward(nest)) nest = apply(nest, *inward).nest;
+  Nest nest = samples_inward(nest_of(context, call_of(network, network.nodes[*node])));
   std::string text = layer.at("recipe");
   std::vector<Judged> steps = try_recipe(nest, parse_recipe(text));
   fmt::print("\nas it was\n\n");

@@ -63,7 +63,7 @@ Shape shape_of(const std::vector<std::vector<bool>>& left) {
 }
 
 /// Returns the elements that are left of an array.
-Array taken(const Array& array, const std::vector<std::vector<bool>>& left) {
+Array rest_of(const Array& array, const std::vector<std::vector<bool>>& left) {
   std::vector<double> all = array.reals(), values;
   Shape index(array.shape().size(), 0);
   for (double value : all) {
@@ -83,7 +83,7 @@ Array taken(const Array& array, const std::vector<std::vector<bool>>& left) {
 void shrink(Value& value, const std::vector<std::vector<bool>>& left) {
   Shape shape = shape_of(left);
   if (shape == value.type.shape) return;
-  if (value.data) value.data = taken(*value.data, left);
+  if (value.data) value.data = rest_of(*value.data, left);
   value.type.shape = shape;
 }
 
@@ -101,13 +101,13 @@ void adapt(Node& node, const Graph& graph, const Shape& before, const Shape& now
   }
 }
 
-/// Returns what the scale of a layer's weights goes with, at their beginning: the square root of
-/// its number of filters, in each group, or of what is read where there are no windows.
-double fan_of(const Node& node, const Shape& weight) {
-  if (node.op != "conv") return static_cast<double>(weight[1]);
+/// Returns what the scale of a layer's weights goes with, at their beginning: of a fully connected
+/// layer, with what it reads.
+double usual_scale(const Node& node, const Shape& weight) {
+  if (node.op != "conv") return 1 / std::sqrt(static_cast<double>(weight[1]));
   auto groups = node.attributes.find("groups");
-  long all = groups == node.attributes.end() ? 1 : std::get<long>(groups->second);
-  return static_cast<double>(weight[0]) / static_cast<double>(all);
+  return he_fan_out(weight, groups == node.attributes.end() ? 1 : std::get<long>(groups->second))
+      .scale;
 }
 
 }  // namespace
@@ -134,8 +134,7 @@ Graph with_fewer(Graph graph, const std::vector<FewerChannels>& cuts) {
     if (node.op == "conv" || node.op == "fully_connected") {
       Value& weight = graph.values[node.inputs[1]];
       const auto& [shape, scale] = before[node.inputs[1]];
-      weight.initial.scale =
-          scale * std::sqrt(fan_of(old, shape) / fan_of(node, weight.type.shape));
+      weight.initial.scale = scale * usual_scale(node, weight.type.shape) / usual_scale(old, shape);
     }
     std::vector<Type> types;
     try {

@@ -28,9 +28,8 @@ std::string cut(const std::string& text) {
 
 LayerLoops loops_of(const Call& call, const std::string& recipe) {
   Context context;
-  Nest nest = nest_of(context, call);
   // As it is for transformed(): recipes see the loop over samples innermost.
-  if (auto inward = samples_inward(nest)) nest = apply(nest, *inward).nest;
+  Nest nest = samples_inward(nest_of(context, call));
   LayerLoops loops{cut(print(scan(nest))), "", ""};
   if (recipe.empty()) return loops;
   for (const Step& step : parse_recipe(recipe)) nest = apply(nest, step).nest;

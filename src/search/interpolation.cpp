@@ -116,8 +116,7 @@ class Interpolation {
   const Cuts& cuts_of(const Call& call) {
     auto [at, is_new] = known_.try_emplace(print(call));
     if (!is_new) return at->second;
-    Nest nest = nest_of(context_, call);
-    if (auto inward = samples_inward(nest)) nest = apply(nest, *inward).nest;
+    Nest nest = samples_inward(nest_of(context_, call));
     if (!applies(nest, first_) || !applies(nest, second_)) return at->second;
     Cuts& result = at->second;
     result = {{0, first_}, {1, second_}};

@@ -151,11 +151,11 @@ size_t most_alone(const NetworkSpace& space) {
 /// Returns networks that have every coupled variant: those in which all links have fewer channels,
 /// and those in which every second one has, as layers between two of those have other variants.
 std::vector<Assignment> coupled_assignments(const NetworkSpace& space) {
-  constexpr size_t most = 3;  // of each coupling: as it is, and in groups
   std::array<std::vector<ChannelLink>, 2> halves;
   for (size_t i = 0; i < space.links.size(); ++i) halves[i % 2].push_back(space.links[i]);
   std::vector<Assignment> result;
-  for (size_t nth = 0; nth < most; ++nth) {
+  for (size_t nth = 0, before = 0; nth == 0 || result.size() > before; ++nth) {
+    before = result.size();
     for (const auto& links : {space.links, halves[0], halves[1]}) {
       Assignment assignment(space.sites.size(), 0);
       shrink(space, links, nth, assignment);

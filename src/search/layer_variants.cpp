@@ -71,14 +71,6 @@ std::vector<Step> steering(const Nest& nest) {
 /// Is the order that steps made legal?
 bool is_legal(const Nest& nest) { return !judge_order(nest).violation; }
 
-std::vector<Shape> output_shapes(const Nest& nest) {
-  std::vector<Shape> shapes;
-  for (const Tensor& tensor : nest.tensors()) {
-    if (tensor.role == Role::output) shapes.push_back(tensor.shape);
-  }
-  return shapes;
-}
-
 /// Returns the layer as a network: its first operand is the input, the others are weights.
 Graph network_of(const Call& layer) {
   GraphBuilder graph("layer");
@@ -110,8 +102,7 @@ class Composer {
   }
 
   std::vector<LayerVariant> run() {
-    std::optional<Step> inward = samples_inward(original_);
-    std::vector<Made> states{{inward ? apply(original_, *inward).nest : original_, {}}};
+    std::vector<Made> states{{samples_inward(original_), {}}};
     for (size_t neural = 1; neural <= options_.neural; ++neural) {
       std::vector<Made> next;
       if (neural == 1 || options_.draws == 0) {
@@ -228,8 +219,7 @@ LayerVariant coupled_variant(const Nest& nest, Coupling coupling, long groups) {
     variant.recipe.push_back({"group", {groups}});
     coupling.recipe.push_back({"group", {groups}});
   }
-  std::optional<Step> inward = samples_inward(nest);
-  Made made{inward ? apply(nest, *inward).nest : nest, {}};
+  Made made{samples_inward(nest), {}};
   for (const Step& step : variant.recipe) made = after(made, step);
   Cost c = cost(made.nest);
   variant.macs = c.macs;

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "base/nearest.h"
 #include "nest/dependence.h"
@@ -68,13 +69,6 @@ std::vector<size_t> matching(const Graph& graph, const std::string& pattern) {
   return found;
 }
 
-Shape output_shape(const Nest& nest) {
-  for (const Tensor& tensor : nest.tensors()) {
-    if (tensor.role == Role::output) return tensor.shape;
-  }
-  return {};
-}
-
 /// A step of a recipe that leaves a layer fewer filters, and how many.
 struct Narrowing {
   size_t step;
@@ -111,14 +105,13 @@ Narrowing narrowing_of(const Recipe& recipe, size_t step, const Shape& whole, co
 /// Applies all steps, or those before one that takes filters away for good; the order that program
 /// steps make must respect the dependences.
 Changed changed(const Nest& before, const Recipe& recipe) {
-  Nest nest = before;
-  if (auto inward = samples_inward(before)) nest = apply(nest, *inward).nest;
-  Shape whole = output_shape(before);
+  Nest nest = samples_inward(before);
+  Shape whole = output_shapes(before).front();
   for (size_t i = 0; i < recipe.size(); ++i) {
     const Step& step = recipe[i];
     bool is_first = nest.meaning == before.meaning;
     nest = apply(nest, step).nest;
-    Shape left = output_shape(nest);
+    Shape left = output_shapes(nest).front();
     if (left != whole) return {std::nullopt, narrowing_of(recipe, i, whole, left, is_first)};
     if (find_transform(step.name).kind != Transform::Kind::program) continue;
     if (auto violation = judge_order(nest).violation) {
@@ -286,15 +279,23 @@ std::string pattern_of(const std::string& name) {
   return pattern;
 }
 
-std::optional<Step> samples_inward(const Nest& nest) {
+Nest samples_inward(const Nest& nest) {
   auto target = find_target(nest);
-  if (!target) return std::nullopt;
+  if (!target) return nest;
   const std::vector<Loop>& loops = nest.order[*target].loops;
-  if (loops.size() < 2 || loops.front().name != batch_loop) return std::nullopt;
+  if (loops.size() < 2 || loops.front().name != batch_loop) return nest;
   Step step{"reorder", {}};
   for (size_t i = 1; i < loops.size(); ++i) step.args.emplace_back(loops[i].name);
   step.args.emplace_back(std::string(batch_loop));
-  return step;
+  return apply(nest, step).nest;
+}
+
+std::vector<Shape> output_shapes(const Nest& nest) {
+  std::vector<Shape> shapes;
+  for (const Tensor& tensor : nest.tensors()) {
+    if (tensor.role == Role::output) shapes.push_back(tensor.shape);
+  }
+  return shapes;
 }
 
 Graph transformed(const Graph& graph, const NetworkRecipe& recipe) {

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -45,9 +44,12 @@ void write_network_recipe(const NetworkRecipe& recipe, const std::string& path);
 /// Returns the pattern that matches this name alone.
 std::string pattern_of(const std::string& name);
 
-/// Returns the step that puts the loop over samples innermost; nothing if it is not outermost.
-/// Neural steps act on the outermost loops, and samples are no part of the network.
-std::optional<Step> samples_inward(const Nest& nest);
+/// Returns the nest with its loop over samples innermost, if it was outermost. Neural steps act on
+/// the outermost loops, and samples are no part of the network.
+Nest samples_inward(const Nest& nest);
+
+/// Returns the shapes of what a nest computes for others.
+std::vector<Shape> output_shapes(const Nest& nest);
 
 /// Returns the graph with the recipes applied to its convolutions and fully connected layers, in
 /// standard operators. The loop over samples is put innermost first, so that a recipe suits any
