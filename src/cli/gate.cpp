@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/random.h"
+#include "capacity/first_order.h"
+#include "capacity/gate.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_scores.h"
-#include "legality/legality_first_order.h"
-#include "legality/legality_gate.h"
 #include "transforms/transform_kinds.h"
 
 namespace lathe::cli {

@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "capacity/gate.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_scores.h"
 #include "data/file.h"
-#include "legality/legality_gate.h"
 #include "program/layers.h"
 #include "report/plot.h"
 #include "search/interpolation.h"

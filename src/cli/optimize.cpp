@@ -11,8 +11,8 @@
 #include "cli/verb_search_show.h"
 #include "compile/embedded.h"
 #include "compile/tuned.h"
+#include "results/summary.h"
 #include "search/equal_tuning.h"
-#include "strategies/strategy_summary.h"
 
 namespace lathe::cli {
 namespace {

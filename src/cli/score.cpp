@@ -2,9 +2,9 @@
 // one, seed by seed, where a recipe is given.
 #include "base/error.h"
 #include "base/statistics.h"
+#include "capacity/gate.h"
 #include "cli/verb_scores.h"
 #include "data/npz.h"
-#include "legality/legality_gate.h"
 
 namespace lathe::cli {
 namespace {

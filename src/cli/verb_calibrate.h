@@ -2,8 +2,8 @@
 // "lathe calibrate" that knows of no cells.
 #pragma once
 
+#include "capacity/calibration.h"
 #include "cli/verb_journal.h"
-#include "legality/legality_calibration.h"
 #include "report/plot.h"
 
 namespace lathe {

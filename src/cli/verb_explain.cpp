@@ -10,7 +10,7 @@
 #include "cli/verb_made.h"
 #include "cli/verb_nest.h"
 #include "codegen/loops.h"
-#include "strategies/strategy_result.h"
+#include "results/search_result.h"
 
 namespace lathe::cli {
 namespace {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cli/verb_network.h"
-#include "strategies/strategy_result.h"
+#include "results/search_result.h"
 
 namespace lathe::cli {
 

@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
+#include "results/search_result.h"
 #include "search/layer_tables.h"
-#include "strategies/strategy_result.h"
 
 namespace lathe::cli {
 

@@ -11,8 +11,8 @@
 #include <string>
 
 #include "graph/graph.h"
+#include "results/search_result.h"
 #include "search/journal.h"
-#include "strategies/strategy_result.h"
 
 namespace lathe {
 

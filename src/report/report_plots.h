@@ -10,7 +10,7 @@
 
 #include "report/report_html.h"
 #include "report/report_trials.h"
-#include "strategies/strategy_result.h"
+#include "results/search_result.h"
 
 namespace lathe {
 

@@ -6,7 +6,7 @@
 
 #include <string>
 
-#include "strategies/strategy_result.h"
+#include "results/search_result.h"
 
 namespace lathe {
 

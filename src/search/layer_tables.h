@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "legality/legality_first_order.h"
-#include "legality/legality_gate.h"
+#include "capacity/first_order.h"
+#include "capacity/gate.h"
 #include "search/choice_problem.h"
 #include "search/journal.h"
 #include "search/network_bench.h"

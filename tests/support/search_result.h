@@ -1,7 +1,7 @@
 // Results of searches that nobody ran, for tests of what is made of them.
 #pragma once
 
-#include "strategies/strategy_result.h"
+#include "results/search_result.h"
 
 namespace lathe::test {
 

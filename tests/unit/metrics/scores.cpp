@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "legality/legality_first_order.h"
+#include "capacity/first_order.h"
 #include "models/model.h"
 #include "transforms/transform_network.h"
 

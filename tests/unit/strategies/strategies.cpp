@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "strategies/strategy_summary.h"
+#include "results/summary.h"
 
 namespace lathe::test {
 namespace {

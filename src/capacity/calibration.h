@@ -12,7 +12,7 @@
 // by leaving networks out. For the quality all that is done anew without the network in question.
 #pragma once
 
-#include "legality/legality_gate.h"
+#include "capacity/gate.h"
 
 namespace lathe {
 

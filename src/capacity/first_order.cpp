@@ -1,5 +1,5 @@
-// legality_first_order.cpp: one layer re-evaluated. Interface: legality_first_order.h.
-#include "legality/legality_first_order.h"
+// first_order.cpp: one layer re-evaluated. Interface: first_order.h.
+#include "capacity/first_order.h"
 
 #include <algorithm>
 

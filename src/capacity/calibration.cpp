@@ -1,6 +1,5 @@
-// legality_calibration.cpp: rules fitted to networks that were trained. Interface:
-// legality_calibration.h.
-#include "legality/legality_calibration.h"
+// calibration.cpp: rules fitted to networks that were trained. Interface: calibration.h.
+#include "capacity/calibration.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// strategy_summary.cpp: what came of a search. Interface: strategy_summary.h.
-#include "strategies/strategy_summary.h"
+// summary.cpp: what came of a search. Interface: summary.h.
+#include "results/summary.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,5 +1,5 @@
-// legality_gate.cpp: networks judged by scores. Interface: legality_gate.h.
-#include "legality/legality_gate.h"
+// gate.cpp: networks judged by scores. Interface: gate.h.
+#include "capacity/gate.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "legality/legality_rules.h"
+#include "capacity/rules.h"
 
 namespace lathe {
 namespace {

@@ -1,7 +1,7 @@
-// strategy_result.cpp: result.json. Interface: strategy_result.h.
+// search_result.cpp: result.json. Interface: search_result.h.
 //
 // What each struct has is listed once, in describe(): Writing and Reading go through the same list.
-#include "strategies/strategy_result.h"
+#include "results/search_result.h"
 
 #include <cmath>
 #include <concepts>

@@ -1,5 +1,5 @@
 // The gate: comparisons, verdicts, and rules that are fitted.
-#include "legality/legality_gate.h"
+#include "capacity/gate.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
-#include "legality/legality_calibration.h"
+#include "capacity/calibration.h"
 
 namespace lathe {
 namespace {

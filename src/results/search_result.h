@@ -19,7 +19,7 @@
 
 namespace lathe {
 
-/// How candidates were judged (legality/legality_gate.h).
+/// How candidates were judged (capacity/gate.h).
 struct ResultRule {
   std::string name;
   double tolerance = 0, network_band = 0, layer_band = 0;

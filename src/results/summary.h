@@ -1,7 +1,7 @@
 // What came of a search, put together for people and files.
 #pragma once
 
-#include "strategies/strategy_result.h"
+#include "results/search_result.h"
 #include "strategies/strategy_run.h"
 
 namespace lathe {
