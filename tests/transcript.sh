@@ -23,8 +23,13 @@ continue_command() {
 
 # Prints "$ " and command "$1", then what it prints when run in the current folder.
 print_run() {
-  local status=0 output
   printf '$ %s\n' "$1"
+  print_output "$1"
+}
+
+# Prints what command "$1" prints when run in the current folder, and "exit N" when it fails.
+print_output() {
+  local status=0 output
   output=$(bash -c "$1" 2>&1 </dev/null; printf '|%d' $?)
   status=${output##*|}
   output=${output%|*}
