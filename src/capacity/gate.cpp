@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "capacity/rules.h"
+#include "program/layers.h"
 
 namespace lathe {
 namespace {
@@ -29,19 +30,6 @@ Feature::Form form_named(const std::string& name) {
   fail("a rule has no feature of the form '{}'", name);
 }
 
-/// Returns the original's layer that a candidate's layer is a part of: the longest name that it
-/// begins with.
-std::string layer_of(const std::string& name, const std::map<std::string, double>& layers) {
-  std::string best;
-  for (const auto& [layer, score] : layers) {
-    bool begins =
-        name.starts_with(layer) &&
-        (name.size() == layer.size() || name[layer.size()] == '.' || name[layer.size()] == '_');
-    if (begins && layer.size() > best.size()) best = layer;
-  }
-  return best;
-}
-
 std::map<std::string, double> scores_by_layer(const Score& score) {
   std::map<std::string, double> result;
   for (const LayerScore& layer : score.layers) result[layer.layer] += layer.score;
@@ -52,9 +40,11 @@ std::map<std::string, double> scores_by_layer(const Score& score) {
 void add_layers(const Score& original, const Score& candidate,
                 std::map<std::string, std::vector<double>>& ratios) {
   std::map<std::string, double> before = scores_by_layer(original), after;
+  std::vector<std::string> names;
+  for (const auto& [name, score] : before) names.push_back(name);
   for (const LayerScore& layer : candidate.layers) {
-    std::string name = layer_of(layer.layer, before);
-    if (!name.empty()) after[name] += layer.score;
+    auto of = layer_with(layer.layer, names);
+    if (of) after[names[*of]] += layer.score;
   }
   for (const auto& [name, score] : before) {
     if (score > 0 && after.contains(name) && after[name] > 0) {

@@ -1,10 +1,32 @@
 // layers.cpp: the nodes of a network as a person sees them. Interface: layers.h.
 #include "program/layers.h"
 
+#include <fnmatch.h>
+
 #include "poly/isl.h"
 
 namespace lathe {
 namespace {
+
+bool matches(const std::string& pattern, const std::string& name) {
+  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+/// Does the layer read what the network is given, as it is?
+bool reads_input(const Graph& graph, const Node& node) {
+  return graph.values[node.inputs.front()].kind == Value::Kind::input;
+}
+
+bool is_pointwise(const Graph& graph, const Node& node) {
+  const Shape& shape = graph.values[node.inputs[1]].type.shape;
+  return std::all_of(shape.begin() + 2, shape.end(), [](long extent) { return extent == 1; });
+}
+
+/// Is the node's name that of a layer, or one that begins with it?
+bool is_part_of(const std::string& node, const std::string& layer) {
+  if (!node.starts_with(layer)) return false;
+  return node.size() == layer.size() || node[layer.size()] == '_' || node[layer.size()] == '.';
+}
 
 bool all_are(const Shape& list, long value) {
   return std::all_of(list.begin(), list.end(), [&](long x) { return x == value; });
@@ -51,6 +73,27 @@ std::string describe(const Call& call) {
 }
 
 }  // namespace
+
+std::vector<size_t> changeable_layers(const Graph& graph, const LayerChoice& choice) {
+  std::vector<size_t> result;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    const Node& node = graph.nodes[n];
+    bool may = node.op == "conv" && !reads_input(graph, node) &&
+               (choice.pointwise || !is_pointwise(graph, node)) &&
+               matches(choice.include, node.name) && !matches(choice.exclude, node.name);
+    if (may) result.push_back(n);
+  }
+  return result;
+}
+
+std::optional<size_t> layer_with(const std::string& node, const std::vector<std::string>& layers) {
+  std::optional<size_t> best;
+  for (size_t i = 0; i < layers.size(); ++i) {
+    bool longer = !best || layers[i].size() > layers[*best].size();
+    if (longer && is_part_of(node, layers[i])) best = i;
+  }
+  return best;
+}
 
 std::vector<Layer> layers_of(const Graph& graph) {
   Context context;

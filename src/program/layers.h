@@ -1,6 +1,10 @@
 // The nodes of a network as a person sees them: what each is, and what it costs.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "nest/footprint.h"
 #include "ops/op.h"
 
@@ -16,6 +20,23 @@ struct Layer {
   long weights = 0;         ///< elements of the weights that it reads
   bool is_convolution = false;
 };
+
+/// Which layers of a network may change.
+struct LayerChoice {
+  std::string include = "*", exclude = "";  ///< patterns of layers' names
+  /// May 1x1 convolutions change? They mix channels where other layers no longer do.
+  bool pointwise = false;
+};
+
+/// Returns the nodes that may change, in order: convolutions, except those that read the network's
+/// input as it is, and 1x1 ones unless told. This is the one definition: spaces of networks, tables
+/// of trained networks and all that draws networks go by it.
+std::vector<size_t> changeable_layers(const Graph& graph, const LayerChoice& choice = {});
+
+/// Finds the layer that a node is a part of, by its number among some names; nothing if it is of
+/// none. What a recipe makes of a layer has its name, or one that begins with it, as in "conv1.0"
+/// or "conv1_deepen"; where several do, the longest counts.
+std::optional<size_t> layer_with(const std::string& node, const std::vector<std::string>& layers);
 
 /// Describes all nodes of a graph, in order.
 std::vector<Layer> layers_of(const Graph& graph);

@@ -1,15 +1,13 @@
 // interpolation.cpp: networks between two networks. Interface: interpolation.h.
 #include "search/interpolation.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "base/error.h"
 #include "nest/dependence.h"
-#include "ops/op.h"
+#include "program/layers.h"
 #include "transforms/transform.h"
 
 namespace lathe {
@@ -63,11 +61,9 @@ class Interpolation {
     for (const Recipe* recipe : {&first, &second}) {
       for (const Step& step : *recipe) find_transform(step.name);  // an unknown one is an error
     }
-    for (const Node& node : network.nodes) {
-      bool wanted = node.op == "conv" &&
-                    network.values[node.inputs.front()].kind != Value::Kind::input &&
-                    fnmatch(options.layers.c_str(), node.name.c_str(), 0) == 0;
-      if (!wanted) continue;
+    LayerChoice choice{.include = options.layers, .pointwise = true};
+    for (size_t n : changeable_layers(network, choice)) {
+      const Node& node = network.nodes[n];
       const Cuts& of_kind = cuts_of(call_of(network, node));
       if (!of_kind.empty()) sites_.push_back({node.name, &of_kind});
     }

@@ -1,8 +1,6 @@
 // network_space.cpp: the layers of a network that may change. Interface: network_space.h.
 #include "search/network_space.h"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -14,20 +12,6 @@
 
 namespace lathe {
 namespace {
-
-bool matches(const std::string& pattern, const std::string& name) {
-  return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-}
-
-/// Does the layer read what the network is given, as it is?
-bool reads_input(const Graph& graph, const Node& node) {
-  return graph.values[node.inputs.front()].kind == Value::Kind::input;
-}
-
-bool is_pointwise(const Graph& graph, const Node& node) {
-  const Shape& shape = graph.values[node.inputs[1]].type.shape;
-  return std::all_of(shape.begin() + 2, shape.end(), [](long extent) { return extent == 1; });
-}
 
 long sum_over(const NetworkSpace& space, const Assignment& assignment, long all,
               long LayerVariant::*what) {
@@ -115,15 +99,15 @@ NetworkSpace network_space(const Graph& network, const SpaceOptions& options) {
   NetworkSpace space;
   std::map<std::string, size_t> kinds;
   std::vector<Call> calls;  // of the kinds
-  for (const Layer& layer : layers_of(network)) {
+  std::vector<Layer> layers = layers_of(network);
+  for (const Layer& layer : layers) {
     space.macs += layer.cost.macs;
     space.weights += layer.weights;
-    const Node& node = network.nodes[layer.node];
-    bool wanted = layer.is_convolution && !reads_input(network, node) &&
-                  (options.pointwise || !is_pointwise(network, node)) &&
-                  matches(options.include, layer.name) &&
-                  (options.exclude.empty() || !matches(options.exclude, layer.name));
-    if (!wanted) continue;
+  }
+  LayerChoice choice{options.include, options.exclude, options.pointwise};
+  for (size_t n : changeable_layers(network, choice)) {
+    const Layer& layer = layers[n];
+    const Node& node = network.nodes[n];
     auto [at, is_new] = kinds.try_emplace(layer.key, space.kinds.size());
     if (is_new) {
       calls.push_back(call_of(network, node));

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "ops/op.h"
+#include "program/layers.h"
 #include "transforms/transform_neural.h"
 
 namespace lathe {
@@ -225,23 +225,10 @@ std::vector<TrainedNetwork> read_network_table(const std::string& path) {
   return networks;
 }
 
-std::vector<size_t> table_layers(const Graph& graph) {
-  std::vector<size_t> layers;
-  for (size_t n = 0; n < graph.nodes.size(); ++n) {
-    const Node& node = graph.nodes[n];
-    if (node.op != "conv") continue;
-    const Shape& weight = graph.values[node.inputs[1]].type.shape;
-    bool is_3x3 = weight.size() == 4 && weight[2] == 3 && weight[3] == 3;
-    bool is_stem = graph.values[node.inputs[0]].kind == Value::Kind::input;
-    if (is_3x3 && !is_stem) layers.push_back(n);
-  }
-  return layers;
-}
-
 NetworkRecipe recipe_of(const TrainedNetwork& network, const Graph& graph) {
-  std::vector<size_t> layers = table_layers(graph);
+  std::vector<size_t> layers = changeable_layers(graph);
   if (layers.size() != network.kinds.size()) {
-    fail("'{}' has {} layers, but '{}' has {} 3x3 convolutions", network.name, network.kinds.size(),
+    fail("'{}' has {} layers, but '{}' has {} that may change", network.name, network.kinds.size(),
          graph.name, layers.size());
   }
   Context context;

@@ -41,11 +41,8 @@ struct TrainedNetwork {
 /// Reads a table. A malformed file is an error that says where.
 std::vector<TrainedNetwork> read_network_table(const std::string& path);
 
-/// Returns the layers that a table's kinds are for, in order: the 3x3 convolutions, except one that
-/// reads the network's input.
-std::vector<size_t> table_layers(const Graph& graph);
-
-/// Returns the recipes that make "network" of the graph that its table began with.
+/// Returns the recipes that make "network" of the graph that its table began with. A table's kinds
+/// are for the layers that may change (program/layers.h), in order.
 NetworkRecipe recipe_of(const TrainedNetwork& network, const Graph& graph);
 
 }  // namespace lathe
