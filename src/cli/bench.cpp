@@ -6,11 +6,11 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
+#include "cli/verb_inputs_outputs.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
 #include "cli/verb_peers.h"
 #include "cli/verb_tuned.h"
-#include "cli/verb_values.h"
 #include "compile/compile.h"
 #include "compile/machine.h"
 #include "search/measure.h"
@@ -197,12 +197,22 @@ int run_network(const Options& options) {
   return 0;
 }
 
+int compare(const Options& options) {
+  PeerReport report = measured_peers({options.network, options.against, own_path(), options.threads,
+                                      options.seconds, PeerOptions::Messages::shown});
+  if (options.json) {
+    fmt::print("{}\n", report.all);
+  } else {
+    print_peers(report, options.threads);
+  }
+  return 0;
+}
+
 int run(const Options& options) {
   if (options.machine) return show_machine(options);
   if (options.network.network.empty()) fail("give a network, or --machine");
   if (!options.against.empty()) {
-    return compare(
-        {options.network, options.against, options.threads, options.seconds, options.json});
+    return compare(options);
   }
   return run_network(options);
 }
@@ -221,7 +231,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_flag("--layers", options->layers, "time each layer alone, too");
   app.add_flag("--machine", options->machine, "measure this machine instead");
   add_tuned_arguments(app, options->tuned);
-  add_error_argument(app, options->tuned);
+  add_error_argument(app, options->tuned.max_error);
   app.add_flag("--thorough", options->thorough, "let LLVM run its passes, too");
   app.add_option("--seed", options->network.seed, "of weights that nobody trained");
   app.add_flag("--json", options->json, "print JSON, for machines");

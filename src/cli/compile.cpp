@@ -1,9 +1,10 @@
 // compile.cpp: "lathe compile NETWORK": writes a network as a library, with the schedules that were
 // tuned on this machine or those of a recipe.
 #include "base/error.h"
-#include "cli/verb_made.h"
+#include "cli/verb_network.h"
 #include "cli/verb_tuned.h"
 #include "compile/library.h"
+#include "jobs/made_from.h"
 
 namespace lathe::cli {
 namespace {
@@ -101,7 +102,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--recipe", options->recipe,
                  "compile as the winner.recipe of a bundle says: a model that is trained already");
   add_tuned_arguments(app, options->tuned);
-  add_error_argument(app, options->tuned);
+  add_error_argument(app, options->tuned.max_error);
   app.add_option("--name", options->library.name,
                  "what the names of the functions begin with; the network's name unless told");
   app.add_flag("--thorough", options->thorough, "let LLVM work longer on the code");

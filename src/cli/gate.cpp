@@ -1,16 +1,11 @@
 // gate.cpp: "lathe gate NETWORK RECIPE": may a network be changed so? The verdict, how sure it is,
 // and why. With --random, many networks are judged to first order, and some of them exactly.
-#include <chrono>
 #include <cmath>
 
 #include "base/error.h"
-#include "base/parallel.h"
-#include "base/random.h"
-#include "capacity/first_order.h"
-#include "capacity/gate.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_scores.h"
-#include "transforms/transform_kinds.h"
+#include "jobs/gate.h"
 
 namespace lathe::cli {
 namespace {
@@ -97,165 +92,68 @@ nlohmann::json report(const GateRule& rule, const GateVerdict& verdict) {
   return result;
 }
 
-// Many networks, to first order.
-
-/// What a layer may become, drawn at random.
-const std::vector<std::string> kinds = {"dense",  "group-2",  "group-4",  "group-8",   "group-16",
-                                        "dw",     "seq3-1-4", "seq3-2-4", "seq2-16-2", "stripe-2",
-                                        "botx-2", "botx-4",   "botr-2",   "botr-4",    "boti-2",
-                                        "boti-4", "bots-2"};
-
-/// The layers of a network with what each may become.
-struct Choices {
-  std::string layer;
-  std::vector<Recipe> recipes;
-};
-
-std::vector<Choices> choices_of(const Graph& network) {
-  Context context;
-  std::vector<Choices> result;
-  for (size_t n : table_layers(network)) {
-    Nest nest = nest_of(context, call_of(network, network.nodes[n]));
-    Choices choices{network.nodes[n].name, {}};
-    for (const std::string& kind : kinds) {
-      if (auto recipe = recipe_of_kind(nest, kind)) choices.recipes.push_back(*recipe);
-    }
-    result.push_back(std::move(choices));
-  }
-  if (result.empty()) fail("'{}' has no 3x3 convolution to change", network.name);
-  return result;
+/// Shows on a terminal how far the job is.
+JobListener shown_in(ProgressBar& bar) {
+  return {[&](const JobEvent& event) {
+    if (const auto* work = std::get_if<WorkDone>(&event)) bar.show(work->done, work->all);
+  }};
 }
 
-/// A network drawn at random: for each layer the number of its recipe.
-using Drawn = std::vector<size_t>;
-
-NetworkRecipe recipe_of(const Drawn& drawn, const std::vector<Choices>& choices) {
-  NetworkRecipe result;
-  for (size_t l = 0; l < choices.size(); ++l) {
-    const Recipe& recipe = choices[l].recipes[drawn[l]];
-    if (!recipe.empty()) result.push_back({pattern_of(choices[l].layer), recipe});
-  }
-  return result;
+GateJobOptions job_of(const Options& options) {
+  GateJobOptions job;
+  job.score = options.score;
+  job.rule = find_rule(options.rule);
+  return job;
 }
 
-/// Scores all layers that were drawn, by several workers, so that networks of them are known.
-void score_layers(FirstOrder& first, const std::vector<Choices>& choices,
-                  const std::vector<Drawn>& drawn, int threads) {
-  std::vector<std::pair<size_t, size_t>> jobs;
-  for (size_t l = 0; l < choices.size(); ++l) {
-    for (size_t r = 0; r < choices[l].recipes.size(); ++r) {
-      bool used =
-          std::any_of(drawn.begin(), drawn.end(), [&](const Drawn& d) { return d[l] == r; });
-      if (used) jobs.emplace_back(l, r);
-    }
+void print_random(const Options& options, const RandomJudgement& found) {
+  size_t all = found.log_ratios.size();
+  if (options.json) {
+    nlohmann::json report{{"networks", all},
+                          {"accepted", found.accepted},
+                          {"exact_seconds", found.original_seconds},
+                          {"seconds", found.seconds},
+                          {"log_ratios", found.log_ratios},
+                          {"exact_log_ratios", found.exact_ratios}};
+    if (found.agreement) report["rank_agreement"] = *found.agreement;
+    fmt::print("{}\n", report.dump(2));
+    return;
   }
-  for_each_index(jobs.size(), threads, [&](size_t i) {
-    auto [l, r] = jobs[i];
-    first.change(choices[l].layer, choices[l].recipes[r]);
-  });
-}
-
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// Compares a network with the original to first order.
-Comparison compare(FirstOrder& first, const Drawn& drawn, const std::vector<Choices>& choices) {
-  std::map<std::string, Recipe> changed;
-  for (size_t l = 0; l < choices.size(); ++l) {
-    changed[choices[l].layer] = choices[l].recipes[drawn[l]];
+  fmt::print("{} random networks made of {}, judged to first order in {:.1f} s\n", all,
+             options.score.network.network, found.seconds);
+  fmt::print("(after one exact evaluation of the original, {:.1f} s); {} accepted\n",
+             found.original_seconds, found.accepted);
+  if (found.agreement) {
+    fmt::print("{} of them evaluated exactly in {:.1f} s: rank agreement {:.2f}\n",
+               found.exact_ratios.size(), found.exact_seconds, *found.agreement);
   }
-  std::vector<LayerScore> scores = first.scores(changed);
-  Comparison result{"fisher", {}, {}, {}};
-  double before = 0, after = 0;
-  for (size_t i = 0; i < scores.size(); ++i) {
-    double was = first.original()[i].score, is = scores[i].score;
-    before += was;
-    after += is;
-    if (was > 0 && is > 0) result.layers.push_back({scores[i].layer, std::log(is / was)});
-  }
-  result.log_ratios = {std::log(after / before)};
-  result.differences = {after - before};
-  return result;
 }
 
 int run_random(const Options& options) {
-  GateRule rule = find_rule(options.rule);
-  Graph network = load_untrained(options.score);
-  Scorer scorer = make_scorer(options.score);
-  uint64_t seed = options.score.network.seed;
-  auto start = std::chrono::steady_clock::now();
-  FirstOrder first(network, scorer, seed);
-  double evaluated = seconds_since(start);
-  start = std::chrono::steady_clock::now();
-  std::vector<Choices> choices = choices_of(network);
-  Random random(seed, "configurations");
-  std::vector<Drawn> drawn(static_cast<size_t>(options.random));
-  for (Drawn& each : drawn) {
-    for (const Choices& layer : choices) each.push_back(random.below(layer.recipes.size()));
+  RandomNetworks how{static_cast<size_t>(options.random), static_cast<size_t>(options.confirmed)};
+  RandomJudgement found;
+  {
+    ProgressBar bar("exactly");
+    found = judge_random(job_of(options), how, shown_in(bar));
   }
-  score_layers(first, choices, drawn, scorer.options().threads);
-  size_t accepted = 0;
-  std::vector<double> ratios;
-  for (const Drawn& each : drawn) {
-    Comparison comparison = compare(first, each, choices);
-    accepted += is_within_bands(rule, comparison) ? 1 : 0;
-    ratios.push_back(comparison.log_ratios[0]);
-  }
-  double judged = seconds_since(start);
-  start = std::chrono::steady_clock::now();
-  std::vector<double> exact, approximate;
-  double total = 0;
-  for (const LayerScore& layer : first.original()) total += layer.score;
-  ProgressBar bar("exactly");
-  auto confirmed = std::min(static_cast<size_t>(options.confirmed), drawn.size());
-  for (size_t i = 0; i < confirmed; ++i) {
-    bar.show(i, confirmed);
-    Graph changed = transformed(network, recipe_of(drawn[i], choices));
-    Evaluation evaluation(initialised(changed, seed), scorer.batch(seed), scorer.evaluation(seed));
-    exact.push_back(std::log(evaluation.run({find_metric("fisher")})[0].total / total));
-    approximate.push_back(ratios[i]);
-  }
-  double took = seconds_since(start);
-  std::optional<double> agreement;
-  if (confirmed > 2) agreement = spearman(approximate, exact);
-  if (options.json) {
-    nlohmann::json report{{"networks", drawn.size()},   {"accepted", accepted},
-                          {"exact_seconds", evaluated}, {"seconds", judged},
-                          {"log_ratios", ratios},       {"exact_log_ratios", exact}};
-    if (agreement) report["rank_agreement"] = *agreement;
-    fmt::print("{}\n", report.dump(2));
-    return 0;
-  }
-  fmt::print("{} random networks made of {}, judged to first order in {:.1f} s\n", drawn.size(),
-             options.score.network.network, judged);
-  fmt::print("(after one exact evaluation of the original, {:.1f} s); {} accepted\n", evaluated,
-             accepted);
-  if (agreement) {
-    fmt::print("{} of them evaluated exactly in {:.1f} s: rank agreement {:.2f}\n", confirmed, took,
-               *agreement);
-  }
+  print_random(options, found);
   return 0;
 }
 
 int run(const Options& options) {
   if (options.random > 0) return run_random(options);
   if (options.recipe.empty()) fail("say how layers are changed, or --random N");
-  GateRule rule = find_rule(options.rule);
-  Graph original = load_untrained(options.score);
-  Graph candidate = transformed(original, recipe_for(options));
-  ProgressBar bar("scoring");
-  size_t before = 0;
-  Scorer scorer = make_scorer(
-      options.score, [&](size_t done, size_t count) { bar.show(before + done, 2 * count); });
-  std::vector<Scores> first = scorer.run(original, rule.metrics());
-  before = first.front().of_seeds.size();
-  GateVerdict verdict = judge(rule, compared(first, scorer.run(candidate, rule.metrics())));
-  bar.show(2 * before, 2 * before);
+  GateJobOptions job = job_of(options);
+  job.recipe = recipe_for(options);
+  GateVerdict verdict;
+  {
+    ProgressBar bar("scoring");
+    verdict = judge_network(job, shown_in(bar));
+  }
   if (options.json) {
-    fmt::print("{}\n", report(rule, verdict).dump(2));
+    fmt::print("{}\n", report(job.rule, verdict).dump(2));
   } else {
-    print_verdict(options, rule, verdict);
+    print_verdict(options, job.rule, verdict);
   }
   return verdict.accepted ? 0 : 1;
 }

@@ -2,8 +2,9 @@
 #include <filesystem>
 
 #include "base/error.h"
-#include "cli/verb_made.h"
+#include "cli/verb_network.h"
 #include "compile/tuned.h"
+#include "jobs/made_from.h"
 
 namespace lathe::cli {
 namespace {

@@ -1,6 +1,6 @@
 // report.cpp: "lathe report FOLDER": a page about a search, to read and to show.
 #include "cli/verb.h"
-#include "cli/verb_report.h"
+#include "jobs/page.h"
 
 namespace lathe::cli {
 namespace {

@@ -3,9 +3,9 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "cli/verb_inputs_outputs.h"
 #include "cli/verb_network.h"
 #include "cli/verb_tuned.h"
-#include "cli/verb_values.h"
 #include "compile/executor.h"
 #include "compile/library.h"
 #include "data/dataset.h"
@@ -94,7 +94,7 @@ std::map<std::string, Array> known_values(const Options& options) {
   for (const auto& input : summarise_onnx(options.network.network).inputs) {
     if (!input.has_default) names.push_back(input.name);
   }
-  for (const Assignment& a : parse_assignments(options.inputs, names, "input")) {
+  for (const NamedOption& a : parse_named_options(options.inputs, names, "input")) {
     if (a.what.ends_with(".npy") || a.what.ends_with(".pb")) {
       values.emplace(a.name, read_array(a.what));
     }
@@ -108,7 +108,7 @@ int run_once(const Options& options) {
   std::vector<Array> inputs =
       gather_inputs(network.inputs, options.inputs, options.normalize, known);
   std::vector<std::string> names = names_of(network.outputs);
-  std::vector<Assignment> files = parse_assignments(options.outputs, names, "output");
+  std::vector<NamedOption> files = parse_named_options(options.outputs, names, "output");
   std::vector<std::string> labels = read_labels(options.labels);
 
   std::vector<Array> outputs;
@@ -118,7 +118,7 @@ int run_once(const Options& options) {
   }
   nlohmann::json json = nlohmann::json::array();
   for (size_t i = 0; i < outputs.size(); ++i) {
-    for (const Assignment& file : files) {
+    for (const NamedOption& file : files) {
       if (file.name == names[i]) write_npy(file.what, outputs[i]);
     }
     if (options.json) {
@@ -197,7 +197,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--threads", options->threads, "workers; 0: one for each processor")
       ->check(CLI::Range(0, 256));
   add_tuned_arguments(app, options->tuned);
-  add_error_argument(app, options->tuned);
+  add_error_argument(app, options->tuned.max_error);
   app.add_option("--seed", options->network.seed, "of weights that nobody trained");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };

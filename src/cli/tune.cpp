@@ -3,7 +3,8 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/verb_long.h"
+#include "cli/verb_amount.h"
+#include "cli/verb_interruption.h"
 #include "cli/verb_network.h"
 #include "cli/verb_tune_show.h"
 #include "search/native_bench.h"
@@ -22,21 +23,16 @@ struct Options {
 /// Reads a budget: "90s", "10m" or "1h", or a number of candidates.
 void set_budget(TuneOptions& options, const std::string& text) {
   auto amount = parse_amount(text);
-  bool known =
-      amount && amount->value <= 1e9 &&
-      (amount->unit.empty() || amount->unit == "s" || amount->unit == "m" || amount->unit == "h");
-  if (!known) {
+  auto seconds = parse_duration(text);
+  bool is_count = amount && amount->unit.empty() && amount->value <= 1e9;
+  if (!seconds && !is_count) {
     fail(
         "--budget {}: write a time, as in 90s, 10m or 1h, or how many candidates are tried, as "
         "in 500",
         text);
   }
-  const auto& [value, unit] = *amount;
-  if (unit.empty()) {
-    options.trials = std::max(1L, static_cast<long>(value));
-  } else {
-    options.seconds = value * (unit == "h" ? 3600 : unit == "m" ? 60 : 1);
-  }
+  if (is_count) options.trials = std::max(1L, static_cast<long>(amount->value));
+  if (seconds) options.seconds = *seconds;
 }
 
 /// Tells what tuning does: a line that changes on a terminal, a line for each gain elsewhere.

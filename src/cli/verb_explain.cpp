@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "cli/verb_made.h"
 #include "cli/verb_nest.h"
 #include "codegen/loops.h"
+#include "jobs/made_from.h"
 #include "results/search_result.h"
 
 namespace lathe::cli {

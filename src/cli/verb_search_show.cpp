@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "cli/verb_network.h"
 
@@ -43,6 +44,34 @@ void print_reasons(const SearchResult& result) {
   for (const auto& [reason, count] : result.reasons) fmt::print("  {:>6}  {}\n", count, reason);
 }
 
+/// Says how the result stands to a limit, and by how much it misses it.
+void print_limit(const ResultLimit& limit) {
+  auto number = [&](double value) {
+    return limit.what == "latency" ? fmt::format("{:.3f} ms", value)
+                                   : print_short(std::lround(value));
+  };
+  std::string how = limit.met ? "kept" : "missed by " + number(limit.reached - limit.limit);
+  if (!limit.met && limit.reached <= limit.limit) how = "missed: nothing that keeps it passed";
+  line(limit.what.c_str(),
+       fmt::format("{}; {} may be: {}", number(limit.reached), number(limit.limit), how));
+}
+
+/// Says that nothing was found, and why.
+void print_nothing(const SearchResult& result) {
+  bool kept =
+      !result.limits.empty() && std::all_of(result.limits.begin(), result.limits.end(),
+                                            [](const ResultLimit& limit) { return limit.met; });
+  if (result.tried == 0 && kept) {
+    fmt::print("the original is within the limits: nothing need change, the bundle holds it\n");
+  } else {
+    fmt::print("nothing faster was found in {} networks; the bundle holds the original\n",
+               result.tried);
+  }
+  print_reasons(result);
+  fmt::print("\n");
+  for (const ResultLimit& limit : result.limits) print_limit(limit);
+}
+
 }  // namespace
 
 SearchTelling::SearchTelling(bool json, long exact)
@@ -52,65 +81,85 @@ double SearchTelling::seconds() const {
   return std::chrono::duration<double>(Clock::now() - begin_).count();
 }
 
-std::string SearchTelling::left(const TableProgress& progress) {
-  if (progress.what != what_) {
-    what_ = progress.what;
+std::string SearchTelling::left(const WorkDone& work) {
+  if (work.what != what_) {
+    what_ = work.what;
     since_ = seconds();
-    before_ = progress.done;
+    before_ = work.done;
   }
   double taken = seconds() - since_;
-  if (progress.done <= before_ || taken < 1) return "";
-  double each = taken / static_cast<double>(progress.done - before_);
-  return fmt::format(", about {:.0f} s left",
-                     each * static_cast<double>(progress.all - progress.done));
+  if (work.done <= before_ || taken < 1) return "";
+  double each = taken / static_cast<double>(work.done - before_);
+  return fmt::format(", about {:.0f} s left", each * static_cast<double>(work.all - work.done));
 }
 
-void SearchTelling::show(const TableProgress& progress) {
+void SearchTelling::show(const JobEvent& event) {
+  std::visit([this](const auto& each) { show_event(each); }, event);
+}
+
+void SearchTelling::show_event(const WorkDone& work) {
   if (json_) {
-    event({{"event", "progress"},
-           {"what", progress.what},
-           {"done", progress.done},
-           {"of", progress.all}});
+    event({{"event", "progress"}, {"what", work.what}, {"done", work.done}, {"of", work.all}});
     return;
   }
-  line(fmt::format("{} of {} {}{}", progress.done, progress.all, progress.what, left(progress)));
+  line(fmt::format("{} of {} {}{}", work.done, work.all, work.what, left(work)));
 }
 
-void SearchTelling::show(const Trial& trial, long number) {
+void SearchTelling::show_event(const NetworkTried& tried) {
+  const Trial& trial = tried.trial;
+  Counts& counts = counts_[tried.strategy];
   bool exact = trial.details.contains("verdict");
   bool measured = trial.outcome == Trial::Outcome::measured;
-  if (measured) best_ = std::max(best_, trial.own / trial.time);
-  if (exact) ++tried_;
-  if (trial.outcome == Trial::Outcome::refused) ++refused_;
-  if (trial.outcome == Trial::Outcome::failed) ++failed_;
+  bool is_new = exact && counts.exact.insert(trial.recipe).second;
+  if (measured && !trial.recipe.empty())
+    counts.best = std::max(counts.best, trial.own / trial.time);
+  if (trial.outcome == Trial::Outcome::refused) ++counts.refused;
+  if (trial.outcome == Trial::Outcome::failed) ++counts.failed;
   if (json_) {
     if (!exact) return;
     event({{"event", "trial"},
-           {"number", number},
+           {"number", tried.number},
+           {"strategy", tried.strategy},
            {"outcome", name_of(trial.outcome)},
            {"reason", trial.reason},
            {"ms", trial.time * 1e3},
            {"original_ms", trial.own * 1e3}});
     return;
   }
-  // A strategy that draws may draw one that was tried.
-  if (exact && told_of_.insert(trial.recipe).second) {
+  if (is_new) {
     clear();
     std::string what =
         measured ? fmt::format("{:.3f} ms, {:.2f}x", trial.time * 1e3, trial.own / trial.time)
                  : trial.reason;
-    fmt::print(stderr, "{:7.1f} s  network {}: {}, {}\n", seconds(), number, name_of(trial.outcome),
-               what);
+    fmt::print(stderr, "{:7.1f} s  {}, network {}: {}, {}\n", seconds(), tried.strategy,
+               tried.number, name_of(trial.outcome), what);
   }
   if (is_terminal_ || !exact) {
-    line(fmt::format("{} networks: {} refused, {} failed, {} of {} exactly; best {:.2f}x", number,
-                     refused_, failed_, tried_, exact_, best_));
+    line(fmt::format("{}: {} networks, {} refused, {} failed, {} of {} exactly; best {:.2f}x",
+                     tried.strategy, tried.number, counts.refused, counts.failed,
+                     counts.exact.size(), exact_, counts.best));
   }
 }
 
-void SearchTelling::show_tuning(const std::string& network, double elapsed, double all) {
-  if (json_) return;
-  line(fmt::format("tuning {}, {:.0f} s left", network, std::max(0.0, all - elapsed)));
+void SearchTelling::show_event(const TuningGoesOn& tuning) {
+  if (json_) {
+    event({{"event", "tuning"},
+           {"network", tuning.network},
+           {"elapsed", tuning.elapsed},
+           {"of", tuning.seconds}});
+    return;
+  }
+  line(fmt::format("tuning {}, {:.0f} s left", tuning.network,
+                   std::max(0.0, tuning.seconds - tuning.elapsed)));
+}
+
+void SearchTelling::show_event(const JobWarning& warning) {
+  if (json_) {
+    event({{"event", "warning"}, {"text", warning.text}});
+    return;
+  }
+  clear();
+  fmt::print(stderr, "lathe: warning: {}\n", warning.text);
 }
 
 void SearchTelling::line(const std::string& text) {
@@ -129,19 +178,25 @@ void SearchTelling::clear() {
   shown_ = false;
 }
 
+void print_stopped(bool json) {
+  if (json) {
+    event({{"event", "stopped"}});
+  } else {
+    fmt::print("stopped; the same command goes on with it\n");
+  }
+}
+
 void print_result(const SearchResult& result, const std::string& folder) {
   const ResultWinner& winner = result.winner;
   if (!result.found) {
-    fmt::print("nothing faster was found in {} networks; the bundle holds the original\n",
-               result.tried);
-    print_reasons(result);
-    fmt::print("\n");
+    print_nothing(result);
     line("report", folder + "/report.html");
     return;
   }
   line("latency",
        fmt::format("{:.3f} ms, was {:.3f} ms{}: {:.2f} times faster", winner.ms, winner.original_ms,
                    winner.tuned ? ", both tuned alike" : "", winner.original_ms / winner.ms));
+  for (const ResultLimit& limit : result.limits) print_limit(limit);
   print_comparisons(result);
   line("weights", fmt::format("{}, was {}", print_short(winner.weights),
                               print_short(result.original.weights)));

@@ -2,11 +2,12 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <set>
 #include <string>
 
+#include "jobs/event.h"
 #include "results/search_result.h"
-#include "search/layer_tables.h"
 
 namespace lathe::cli {
 
@@ -19,29 +20,37 @@ class SearchTelling {
   SearchTelling(const SearchTelling&) = delete;
   SearchTelling& operator=(const SearchTelling&) = delete;
 
-  /// Work on many alike things: how much is done, and how long the rest will take.
-  void show(const TableProgress& progress);
-  /// A network that was tried, and how many there were.
-  void show(const Trial& trial, long number);
-  void show_tuning(const std::string& network, double elapsed, double seconds);
-
-  double seconds() const;
+  void show(const JobEvent& event);
 
  private:
   using Clock = std::chrono::steady_clock;
   bool json_, is_terminal_, shown_ = false;
-  long exact_, tried_ = 0, refused_ = 0, failed_ = 0;
-  double best_ = 1, told_ = -1e9;
-  std::set<std::string> told_of_;  // recipes of networks
-  std::string what_;               // that is worked on,
-  double since_ = 0;               // since when,
-  size_t before_ = 0;              // and how much of it was done then
+  long exact_;
+  /// What came of the networks of one strategy.
+  struct Counts {
+    long refused = 0, failed = 0;
+    double best = 1;
+    std::set<std::string> exact;  // recipes: a strategy that draws may draw one that was tried
+  };
+  std::map<std::string, Counts> counts_;  // by strategy
+  double told_ = -1e9;
+  std::string what_;   // that is worked on,
+  double since_ = 0;   // since when,
+  size_t before_ = 0;  // and how much of it was done then
   Clock::time_point begin_ = Clock::now();
 
-  std::string left(const TableProgress& progress);
+  double seconds() const;
+  void show_event(const WorkDone& work);
+  void show_event(const NetworkTried& tried);
+  void show_event(const TuningGoesOn& tuning);
+  void show_event(const JobWarning& warning);
+  std::string left(const WorkDone& work);
   void line(const std::string& text);
   void clear();
 };
+
+/// Prints that a search was stopped before it could say anything.
+void print_stopped(bool json);
 
 /// Prints what came of a search: the answer first.
 void print_result(const SearchResult& result, const std::string& folder);

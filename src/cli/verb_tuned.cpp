@@ -9,8 +9,8 @@ void add_tuned_arguments(CLI::App& app, TunedArguments& arguments) {
   app.add_flag("--no-tuned", arguments.ignored, "do not use what 'lathe tune' found");
 }
 
-void add_error_argument(CLI::App& app, TunedArguments& arguments) {
-  app.add_option("--max-error", arguments.max_error,
+void add_error_argument(CLI::App& app, double& max_error) {
+  app.add_option("--max-error", max_error,
                  "no steps that round more: a multiple of the outputs' root mean square; 0: none")
       ->check(CLI::NonNegativeNumber);
 }

@@ -12,7 +12,7 @@ struct TunedArguments {
 };
 
 /// Declares --max-error on "app".
-void add_error_argument(CLI::App& app, TunedArguments& arguments);
+void add_error_argument(CLI::App& app, double& max_error);
 
 /// Declares --no-tuned on "app".
 void add_tuned_arguments(CLI::App& app, TunedArguments& arguments);

@@ -66,6 +66,13 @@ void describe(auto& fields, Of<ResultBaseline> auto& baseline) {
   fields("original_ms", baseline.original_ms);
 }
 
+void describe(auto& fields, Of<ResultLimit> auto& limit) {
+  fields("what", limit.what);
+  fields("limit", limit.limit);
+  fields("reached", limit.reached);
+  fields("met", limit.met);
+}
+
 void describe(auto& fields, Of<ResultPeer> auto& peer) {
   fields("name", peer.name);
   fields("ms", peer.ms);
@@ -128,6 +135,7 @@ void describe(auto& fields, Of<SearchResult> auto& result) {
   fields("original", result.original);
   fields("winner", result.winner);
   fields("nas", result.nas);
+  fields.later("limits", result.limits);
   fields("peers", result.peers);
   fields("tried", result.tried);
   fields("refused", result.refused);
@@ -177,6 +185,10 @@ class Writing {
   void operator()(const char* name, const T& value) {
     json_[name] = written(value);
   }
+  template <class T>
+  void later(const char* name, const T& value) {
+    (*this)(name, value);
+  }
 
  private:
   json json_ = json::object();
@@ -195,6 +207,11 @@ class Reading {
     auto found = json_.find(name);
     if (found == json_.end()) missing(value, place);
     if (found != json_.end()) read(*found, place, value);
+  }
+  /// Reads a field that files of an earlier Lathe do not have.
+  template <class T>
+  void later(const char* name, T& value) {
+    if (json_.contains(name)) (*this)(name, value);
   }
 
  private:

@@ -62,6 +62,16 @@ struct ResultBaseline {
   friend bool operator==(const ResultBaseline&, const ResultBaseline&) = default;
 };
 
+/// A limit that was set, and how the result stands to it.
+struct ResultLimit {
+  std::string what;  ///< "latency" in ms, "weights", "MACs"
+  double limit = 0;
+  /// What the winner has; where nothing was found, the least that was possible.
+  double reached = 0;
+  bool met = false;  ///< by the winner, which may be the original
+  friend bool operator==(const ResultLimit&, const ResultLimit&) = default;
+};
+
 /// Another library, on the original network.
 struct ResultPeer {
   std::string name;
@@ -120,6 +130,7 @@ struct SearchResult {
   ResultCost original;
   ResultWinner winner;
   std::optional<ResultBaseline> nas;
+  std::vector<ResultLimit> limits;  ///< those that were set
   std::vector<ResultPeer> peers;
   long tried = 0, refused = 0, failed = 0;
   std::map<std::string, long> reasons;  ///< of refusals and failures, with their number

@@ -106,7 +106,8 @@ SearchResult summarised(const StrategyInput& input, const SearchReport& report,
   for (const auto& times : input.tables.times) own += times[0];
   result.original = {own * ms, space.macs, space.weights};
   result.winner.ms = result.winner.original_ms = own * ms;
-  result.found = report.best && report.best->time < report.best->own;
+  result.found =
+      report.best && !report.best->recipe.empty() && report.best->time < report.best->own;
   if (result.found) {
     const Winner& best = *report.best;
     assignment = best.assignment;

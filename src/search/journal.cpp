@@ -113,6 +113,10 @@ Journal::Journal(const std::string& folder, const Identity& identity)
   database_.run("COMMIT");
 }
 
+std::vector<std::string> Journal::file_names() {
+  return {"lock", "journal.db", "journal.db-wal", "journal.db-shm"};
+}
+
 Journal::~Journal() { close(lock_); }
 
 std::optional<Trial> Journal::find(const std::string& subject, const std::string& recipe) const {

@@ -12,6 +12,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "compile/database.h"
 
@@ -41,6 +43,9 @@ class Journal {
   ~Journal();
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
+
+  /// Returns the names of the files that make a journal, in its folder.
+  static std::vector<std::string> file_names();
 
   std::optional<Trial> find(const std::string& subject, const std::string& recipe) const;
   /// Adds a trial, in place of one of the same subject and recipe.

@@ -9,17 +9,12 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/statistics.h"
+#include "program/layers.h"
 
 namespace lathe {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
-
-/// Is the node a part of a layer: of its name, or of one that begins with it?
-bool is_of(const std::string& node, const std::string& layer) {
-  if (!node.starts_with(layer)) return false;
-  return node.size() == layer.size() || node[layer.size()] == '_' || node[layer.size()] == '.';
-}
 
 /// Adds up the times of nodes by layer; what the original does not have belongs to the layer before
 /// it. The last sum is of all other nodes.
@@ -27,13 +22,14 @@ std::vector<double> by_site(const NetworkSpace& space, const std::vector<NodeTim
                             const std::vector<NodeTime>& original) {
   std::vector<double> sums(space.sites.size() + 1, 0);
   size_t current = space.sites.size();
+  std::vector<std::string> names;
+  for (const LayerSite& site : space.sites) names.push_back(site.layer);
   for (const NodeTime& node : nodes) {
-    auto site = std::find_if(space.sites.begin(), space.sites.end(),
-                             [&](const LayerSite& s) { return is_of(node.node, s.layer); });
+    std::optional<size_t> site = layer_with(node.node, names);
     bool is_known = std::any_of(original.begin(), original.end(),
                                 [&](const NodeTime& other) { return other.node == node.node; });
-    if (site != space.sites.end()) {
-      current = static_cast<size_t>(site - space.sites.begin());
+    if (site) {
+      current = *site;
     } else if (is_known) {
       sums.back() += node.seconds;
       continue;
@@ -137,14 +133,23 @@ class LayerMeasuring {
   }
 };
 
+size_t count_alone(const LayerKind& kind) {
+  auto alone = std::count_if(kind.variants.begin(), kind.variants.end(),
+                             [](const LayerVariant& v) { return !v.coupling; });
+  return static_cast<size_t>(alone);
+}
+
+/// Returns how many variants of all kinds are not coupled.
+size_t count_alone(const NetworkSpace& space) {
+  size_t count = 0;
+  for (const LayerKind& kind : space.kinds) count += count_alone(kind);
+  return count;
+}
+
 /// Returns how many variants a kind has at most that are not coupled: those come first.
 size_t most_alone(const NetworkSpace& space) {
   size_t most = 0;
-  for (const LayerKind& kind : space.kinds) {
-    auto alone = std::count_if(kind.variants.begin(), kind.variants.end(),
-                               [](const LayerVariant& v) { return !v.coupling; });
-    most = std::max(most, static_cast<size_t>(alone));
-  }
+  for (const LayerKind& kind : space.kinds) most = std::max(most, count_alone(kind));
   return most;
 }
 
@@ -214,6 +219,9 @@ class LayerScoring {
   }
 
   bool run(const char* what, int workers, const TableOptions& options) {
+    // Layers as they were come first: the others are of no use without them.
+    std::stable_partition(jobs_.begin(), jobs_.end(),
+                          [](const Job& job) { return job.second == 0; });
     std::mutex mutex;
     size_t done = 0;
     bool stopped = false;
@@ -222,7 +230,8 @@ class LayerScoring {
       {
         std::lock_guard lock(mutex);
         if (options.stop && options.stop()) stopped = true;
-        if (stopped) return;
+        bool enough = variant != 0 && options.enough && options.enough();
+        if (stopped || enough) return;
       }
       LayerChange change = changed(site, variant);
       std::lock_guard lock(mutex);
@@ -236,7 +245,11 @@ class LayerScoring {
     return !stopped;
   }
 
-  LayerChange known(size_t site, size_t variant) const { return known_.at({site, variant}); }
+  bool is_known(size_t site, size_t variant) const { return known_.contains({site, variant}); }
+  /// Returns what is known; what is not is as far from the original as what cannot be scored.
+  LayerChange known(size_t site, size_t variant) const {
+    return is_known(site, variant) ? known_.at({site, variant}) : LayerChange{infinity, 1, 0};
+  }
 
  private:
   using Job = std::pair<size_t, size_t>;  // a site and a variant
@@ -280,29 +293,40 @@ void set_flow(LayerTables& tables, const NetworkSpace& space, FirstOrder& first)
 
 }  // namespace
 
+double time_of_rest(const NetworkSpace& space, const NetworkTimes& times) {
+  return by_site(space, times.own_nodes, times.own_nodes).back();
+}
+
 bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
                     NetworkBench& bench, Journal& journal, const TableOptions& options) {
   LayerMeasuring measuring(space, network, bench, journal, options.seed);
   std::vector<Assignment> coupled = coupled_assignments(space);
-  size_t alone = most_alone(space), done = 0;
-  auto goes_on = [&] {
-    if (options.stop && options.stop()) return false;
-    if (options.progress) options.progress({"variants measured", done++, alone + coupled.size()});
-    return true;
+  size_t alone = most_alone(space), done = 0, all = count_alone(space) + coupled.size();
+  auto is_stopped = [&] { return options.stop && options.stop(); };
+  auto is_enough = [&] { return options.enough && options.enough(); };
+  auto add = [&](size_t more) {
+    done += more;
+    if (options.progress) options.progress({"variants measured", done, all});
   };
-  for (size_t v = 0; v < alone; ++v) {
-    if (!goes_on()) return false;
+  add(0);
+  for (size_t v = 0; v < alone && (v == 0 || !is_enough()); ++v) {
+    if (is_stopped()) return false;
+    size_t of_round = 0;
     std::vector<LayerMeasuring::Change> changes;
     for (size_t k = 0; k < space.kinds.size(); ++k) {
       const auto& variants = space.kinds[k].variants;
-      bool wanted = v < variants.size() && !variants[v].coupling && !measuring.known(k, v);
-      if (wanted) changes.emplace_back(k, v);
+      if (v >= variants.size() || variants[v].coupling) continue;
+      ++of_round;
+      if (!measuring.known(k, v)) changes.emplace_back(k, v);
     }
     if (!changes.empty()) measuring.measure(changes);
+    add(of_round);
   }
   for (const Assignment& assignment : coupled) {
-    if (!goes_on()) return false;
+    if (is_enough()) break;
+    if (is_stopped()) return false;
     measuring.measure_coupled(assignment);
+    add(1);
   }
   fill_times(tables, space, measuring);
   return true;
@@ -345,6 +369,7 @@ bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& fi
   tables.scores = tables.gains = tables.diversities = tables.times;  // their shape
   for_each([&](size_t s, size_t v) {
     LayerChange change = scoring.known(s, v);
+    if (!scoring.is_known(s, v)) tables.times[s][v] = infinity;  // never chosen
     tables.scores[s][v] = change.score;
     tables.gains[s][v] = change.gain;
     tables.diversities[s][v] = change.diversity;

@@ -34,6 +34,9 @@ struct TableOptions {
   uint64_t seed = 0;  ///< of weights
   std::function<void(const TableProgress&)> progress = nullptr;
   std::function<bool()> stop = nullptr;
+  /// Is the time for this spent? What is not known by then is left out of the tables; layers as
+  /// they were are always there.
+  std::function<bool()> enough = nullptr;
 };
 
 /// Returns the space with so many variants of each kind, those that a rule is likely to accept:
@@ -48,6 +51,9 @@ std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, con
 /// Returns false if it was stopped.
 bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
                     NetworkBench& bench, Journal& journal, const TableOptions& options);
+
+/// Returns the seconds of all nodes of the original that belong to no site.
+double time_of_rest(const NetworkSpace& space, const NetworkTimes& times);
 
 /// Scores all variants to first order, by several workers.
 bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& first,

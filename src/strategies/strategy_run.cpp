@@ -104,6 +104,8 @@ class SearchRun {
 
   void count(const Trial& trial) {
     ++report_.tried;
+    bool accepted = trial.time > 0 && !trial.recipe.empty();
+    if (accepted) report_.fastest_accepted = std::min(report_.fastest_accepted, trial.time);
     if (trial.outcome == Trial::Outcome::refused) ++report_.refused;
     if (trial.outcome == Trial::Outcome::failed) ++report_.failed;
     if (!trial.reason.empty()) ++report_.reasons[trial.reason];
@@ -114,6 +116,8 @@ class SearchRun {
                               trial.time, trial.details.value("spread", 0.0),
                               trial.details["verdict"]});
     const Winner& last = report_.passed.back();
+    // The original is no find, though it may seem faster than itself by a hair.
+    if (last.recipe.empty()) return;
     if (!report_.best || is_better(last, *report_.best)) report_.best = last;
   }
 

@@ -31,8 +31,11 @@ struct Winner {
 };
 
 struct SearchReport {
-  std::optional<Winner> best;
+  std::optional<Winner> best;  ///< of those that have a layer that changed
   std::vector<Winner> passed;  ///< all of them, as they were found
+  /// Seconds of the fastest that the gate accepted, however slow a constraint finds it; infinite
+  /// if there is none.
+  double fastest_accepted = std::numeric_limits<double>::infinity();
   long tried = 0, refused = 0, failed = 0;
   std::map<std::string, long> reasons;  ///< of refusals and failures, with their number
   bool stopped = false;

@@ -1,5 +1,5 @@
-// verb_made.cpp: where a network came from. Interface: verb_made.h.
-#include "cli/verb_made.h"
+// made_from.cpp: where a network came from. Interface: made_from.h.
+#include "jobs/made_from.h"
 
 #include <filesystem>
 

@@ -1,5 +1,6 @@
-// verb_values.cpp: inputs from files and outputs to people. Interface: verb_values.h.
-#include "cli/verb_values.h"
+// verb_inputs_outputs.cpp: inputs from files and outputs to people. Interface:
+// verb_inputs_outputs.h.
+#include "cli/verb_inputs_outputs.h"
 
 #include <fmt/ranges.h>
 
@@ -46,18 +47,18 @@ Array random_array(const Type& type, uint64_t seed, const std::string& name) {
   return Array::of_reals(type.element, type.shape, values);
 }
 
-/// Gives every assignment without a name the next name that is left.
-void give_names(std::vector<Assignment>& list, const std::vector<std::string>& names,
+/// Gives every option without a name the next name that is left.
+void give_names(std::vector<NamedOption>& list, const std::vector<std::string>& names,
                 const char* what) {
-  for (const Assignment& a : list) {
+  for (const NamedOption& a : list) {
     if (!a.name.empty() && std::find(names.begin(), names.end(), a.name) == names.end()) {
       fail("there is no {} '{}'; there are: {}", what, a.name, fmt::join(names, ", "));
     }
   }
-  for (Assignment& a : list) {
+  for (NamedOption& a : list) {
     for (size_t i = 0; a.name.empty() && i < names.size(); ++i) {
       bool taken = std::any_of(list.begin(), list.end(),
-                               [&](const Assignment& other) { return other.name == names[i]; });
+                               [&](const NamedOption& other) { return other.name == names[i]; });
       if (!taken) a.name = names[i];
     }
     if (a.name.empty()) fail("--{} {}: the network has no more {}s", what, a.what, what);
@@ -110,13 +111,14 @@ void print_output(const std::string& name, const Array& output,
   }
 }
 
-std::vector<Assignment> parse_assignments(const std::vector<std::string>& texts,
-                                          const std::vector<std::string>& names, const char* what) {
-  std::vector<Assignment> list;
+std::vector<NamedOption> parse_named_options(const std::vector<std::string>& texts,
+                                             const std::vector<std::string>& names,
+                                             const char* what) {
+  std::vector<NamedOption> list;
   for (const std::string& text : texts) {
     size_t at = text.find('=');
-    list.push_back(at == std::string::npos ? Assignment{"", text}
-                                           : Assignment{text.substr(0, at), text.substr(at + 1)});
+    list.push_back(at == std::string::npos ? NamedOption{"", text}
+                                           : NamedOption{text.substr(0, at), text.substr(at + 1)});
   }
   give_names(list, names, what);
   return list;
@@ -138,11 +140,11 @@ std::vector<Array> gather_inputs(const std::vector<CompiledFace>& faces,
                                  const std::vector<std::string>& texts,
                                  const std::string& normalize,
                                  const std::map<std::string, Array>& known) {
-  std::vector<Assignment> list = parse_assignments(texts, names_of(faces), "input");
+  std::vector<NamedOption> list = parse_named_options(texts, names_of(faces), "input");
   std::vector<Array> inputs;
   for (const CompiledFace& face : faces) {
     auto given = std::find_if(list.begin(), list.end(),
-                              [&](const Assignment& a) { return a.name == face.name; });
+                              [&](const NamedOption& a) { return a.name == face.name; });
     if (auto found = known.find(face.name); found != known.end()) {
       inputs.push_back(found->second);
     } else if (given == list.end()) {

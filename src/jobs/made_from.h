@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bundle/making.h"
-#include "cli/verb_network.h"
+#include "jobs/network_source.h"
 
 namespace lathe {
 

@@ -9,14 +9,15 @@
 namespace lathe {
 
 /// An option NAME=WHAT.
-struct Assignment {
+struct NamedOption {
   std::string name, what;
 };
 
 /// Reads options [NAME=]WHAT; one without a name gets the next of "names" that is left. "what" says
 /// in errors what they are: "input".
-std::vector<Assignment> parse_assignments(const std::vector<std::string>& texts,
-                                          const std::vector<std::string>& names, const char* what);
+std::vector<NamedOption> parse_named_options(const std::vector<std::string>& texts,
+                                             const std::vector<std::string>& names,
+                                             const char* what);
 
 std::vector<std::string> names_of(const std::vector<CompiledFace>& faces);
 

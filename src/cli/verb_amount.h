@@ -1,0 +1,21 @@
+// Amounts as people write them: "9M", "90s", "2ms".
+#pragma once
+
+#include <optional>
+#include <string>
+
+namespace lathe {
+
+/// A number and the unit behind it: "90s" is 90 and "s".
+struct Amount {
+  double value;
+  std::string unit;
+};
+
+/// Reads an amount; nothing if it does not begin with a positive number.
+std::optional<Amount> parse_amount(const std::string& text);
+
+/// Reads a time in seconds: "90s", "10m" or "1h"; nothing if it is none.
+std::optional<double> parse_duration(const std::string& text);
+
+}  // namespace lathe

@@ -1,0 +1,57 @@
+// What a job tells while it works, and how it is asked to stop.
+//
+//   JobListener listener;
+//   listener.tell = [](const JobEvent& event) { ... };       std::visit finds out which one it is
+//   listener.stop = [&] { return is_interrupted; };
+//
+// A job prints nothing. Events come one at a time, but may come from any of its threads.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <variant>
+
+#include "search/journal.h"
+
+namespace lathe {
+
+/// So many of some alike things are done.
+struct WorkDone {
+  std::string what;  ///< "variants measured"
+  size_t done = 0, all = 0;
+};
+
+/// A network was tried; it is the n-th.
+struct NetworkTried {
+  Trial trial;
+  long number = 0;
+  std::string strategy;  ///< that proposed it
+};
+
+/// A network is being tuned.
+struct TuningGoesOn {
+  std::string network;              ///< "the original"
+  double elapsed = 0, seconds = 0;  ///< of so many
+};
+
+/// The user should know of this; the job goes on.
+struct JobWarning {
+  std::string text;
+};
+
+using JobEvent = std::variant<WorkDone, NetworkTried, TuningGoesOn, JobWarning>;
+
+/// Who listens to a job. Both functions may be left out.
+struct JobListener {
+  std::function<void(const JobEvent&)> tell = nullptr;
+  std::function<bool()> stop = nullptr;
+
+  /// Tells of an event, if anybody listens.
+  void operator()(const JobEvent& event) const {
+    if (tell) tell(event);
+  }
+  /// Is the job asked to stop?
+  bool is_stopped() const { return stop && stop(); }
+};
+
+}  // namespace lathe

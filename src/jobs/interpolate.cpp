@@ -1,0 +1,89 @@
+// interpolate.cpp: networks between two networks. Interface: interpolate.h.
+#include "jobs/interpolate.h"
+
+#include "program/layers.h"
+
+namespace lathe {
+namespace {
+
+void set_costs(InterpolatedNetwork& network, const Graph& graph) {
+  for (const Layer& layer : layers_of(graph)) {
+    network.macs += layer.cost.macs;
+    network.weights += layer.weights;
+  }
+}
+
+void mark_best(std::vector<InterpolatedNetwork>& networks) {
+  auto is_measured = [](const InterpolatedNetwork& n) { return n.times.failure.empty(); };
+  for (InterpolatedNetwork& network : networks) {
+    network.is_best = is_measured(network);
+    for (const InterpolatedNetwork& other : networks) {
+      if (!is_measured(other)) continue;
+      double faster = other.speed_up() - network.speed_up();
+      double better = other.verdict.predicted - network.verdict.predicted;
+      if (faster >= 0 && better >= 0 && faster + better > 0) network.is_best = false;
+    }
+  }
+}
+
+BenchOptions bench_options(const InterpolateOptions& options) {
+  BenchOptions bench;
+  bench.threads = options.threads;
+  bench.seconds = options.seconds;
+  bench.max_error = options.score.max_error;
+  return bench;
+}
+
+/// Measures and judges every network of the row.
+class Row {
+ public:
+  explicit Row(const InterpolateOptions& options)
+      : options_(options),
+        seed_(options.score.network.seed),
+        timed_(load_network(options.score.network)),
+        row_(interpolated(timed_, options.first, options.second, options.between)),
+        scored_(load_untrained(options.score)),
+        scorer_(make_scorer(options.score)),
+        bench_(initialised(timed_, seed_), bench_options(options)) {}
+
+  std::vector<InterpolatedNetwork> run(const JobListener& listener) {
+    std::vector<Scores> original = scorer_.run(scored_, options_.rule.metrics());
+    std::vector<InterpolatedNetwork> networks;
+    for (const Between& between : row_) {
+      listener(WorkDone{"networks", networks.size(), row_.size()});
+      if (listener.is_stopped()) break;
+      networks.push_back(evaluated(between, original));
+    }
+    mark_best(networks);
+    return networks;
+  }
+
+ private:
+  const InterpolateOptions& options_;
+  uint64_t seed_;
+  Graph timed_;
+  std::vector<Between> row_;
+  Graph scored_;
+  Scorer scorer_;
+  NetworkBench bench_;
+
+  InterpolatedNetwork evaluated(const Between& between, const std::vector<Scores>& original) {
+    InterpolatedNetwork network{between};
+    Graph graph = transformed(timed_, between.recipe);
+    set_costs(network, graph);
+    network.times = bench_.measure(initialised(graph, seed_));
+    Graph untrained = transformed(scored_, between.recipe);
+    network.verdict =
+        judge(options_.rule, compared(original, scorer_.run(untrained, options_.rule.metrics())));
+    return network;
+  }
+};
+
+}  // namespace
+
+std::vector<InterpolatedNetwork> interpolate(const InterpolateOptions& options,
+                                             const JobListener& listener) {
+  return Row(options).run(listener);
+}
+
+}  // namespace lathe

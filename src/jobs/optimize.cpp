@@ -1,0 +1,316 @@
+// optimize.cpp: a search as a whole. Interface: optimize.h.
+#include "jobs/optimize.h"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "compile/embedded.h"
+#include "compile/tuned.h"
+#include "jobs/budget.h"
+#include "jobs/limits.h"
+#include "jobs/made_from.h"
+#include "jobs/page.h"
+#include "jobs/peers.h"
+#include "jobs/work_folder.h"
+#include "results/summary.h"
+#include "search/equal_tuning.h"
+
+namespace lathe {
+namespace {
+
+using Phase = Budget::Phase;
+
+Journal::Identity identity_of(const OptimizeOptions& options, const Graph& network) {
+  const ScoreArguments& score = options.score;
+  return {{"network", fmt::format("{} {:016x}", network.name, structural_hash(network))},
+          {"version of Lathe", std::string(lathe_version())},
+          {"machine", tuned_target(native_target())},
+          {"data", score.data + " " + score.normalize},
+          {"scoring", fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds,
+                                  score.network.seed)},
+          {"rule", fmt::format("{}, {} points", options.rule.name, options.rule.tolerance)},
+          {"number of threads", std::to_string(options.threads)}};
+}
+
+/// Returns the options of a space of which some will be chosen.
+SpaceOptions wide(SpaceOptions options) {
+  constexpr size_t times = 3;
+  options.most *= times;
+  return options;
+}
+
+BenchOptions bench_options(const OptimizeOptions& options) {
+  BenchOptions bench;
+  bench.threads = options.threads;
+  bench.max_error = options.score.max_error;
+  return bench;
+}
+
+nlohmann::json about(const SearchResult& result) {
+  nlohmann::json all = to_json(result), about{{"network", result.network},
+                                              {"threads", result.threads},
+                                              {"original_ms", result.winner.original_ms},
+                                              {"ms", result.winner.ms}};
+  if (result.winner.verdict) about["verdict"] = all["winner"]["verdict"];
+  return about;
+}
+
+/// Everything that a search needs, in the order in which it is made. What is wrong with the options
+/// is found here, before anything is searched.
+class NetworkSearch {
+ public:
+  NetworkSearch(const OptimizeOptions& options, const JobListener& listener)
+      : options_(options),
+        listener_(listener),
+        strategy_(find_strategy(options.strategy)),
+        budget_(options.budget),
+        timed_(load_network(options.score.network)),
+        space_(reachable_space(timed_, options)),
+        scorer_(make_scorer(options.score)),
+        scored_(load_untrained(options.score)),
+        folder_(options.folder),
+        identity_(identity_of(options, timed_)),
+        journal_(options.folder, identity_),
+        original_(initialised(timed_, options.score.network.seed)),
+        bench_(original_, bench_options(options)),
+        first_(scored_, scorer_, options.score.network.seed) {
+    compare_with_peers();
+    measure_original();
+    folder_.keep();
+  }
+
+  OptimizeResult run() {
+    bool done = is_kept_by_original(options_.limits, space_, own_);
+    // There is nothing to choose then: layers stay as they were.
+    if (done) leave_originals(space_);
+    if (!fill_tables()) return {options_.folder, true, std::nullopt};
+    if (done) return ended({}, {});
+    SearchReport report = searched(strategy_, Phase::trying);
+    return ended(report, compared());
+  }
+
+ private:
+  /// What another strategy came to, by the same gate.
+  struct Baseline {
+    std::string strategy;
+    Winner best;
+  };
+
+  const OptimizeOptions& options_;
+  const JobListener& listener_;
+  const Strategy& strategy_;
+  Budget budget_;
+  Graph timed_;
+  NetworkSpace space_;
+  Scorer scorer_;
+  Graph scored_;
+  WorkFolder folder_;
+  Journal::Identity identity_;
+  Journal journal_;
+  Graph original_;
+  NetworkBench bench_;
+  FirstOrder first_;
+  std::vector<ResultPeer> peers_;
+  double own_ = 0;  // seconds of the original, where a constraint asks for them
+  LayerTables tables_;
+
+  static NetworkSpace reachable_space(const Graph& network, const OptimizeOptions& options) {
+    NetworkSpace space = network_space(network, wide(options.space));
+    // Links take away channels, which no variant alone does.
+    check_reachable(options.limits, options.space.narrow ? with_links(space, network) : space);
+    return space;
+  }
+
+  static void leave_originals(NetworkSpace& space) {
+    for (LayerKind& kind : space.kinds) kind.variants.resize(1);
+  }
+
+  StrategyInput input() const {
+    return {space_,
+            tables_,
+            options_.rule,
+            options_.limits,
+            options_.trials,
+            options_.exact,
+            options_.score.network.seed};
+  }
+
+  /// Measures other libraries on the original, unless the journal knows them.
+  void compare_with_peers() {
+    if (options_.against.empty()) return;
+    constexpr const char* subject = "peers";
+    auto known = journal_.find(subject, options_.against);
+    if (!known) {
+      PeerReport report = measured_peers(
+          {options_.score.network, options_.against, options_.lathe, options_.threads});
+      Trial trial{.subject = subject, .recipe = options_.against};
+      trial.details = nlohmann::json::array();
+      for (const ResultPeer& peer : report.times) {
+        trial.details.push_back({peer.name, peer.ms, peer.original_ms});
+      }
+      for (const PeerLeftOut& peer : report.left_out) {
+        listener_(JobWarning{fmt::format("{} is left out: {}", peer.name, peer.reason)});
+      }
+      journal_.add(trial);
+      known = trial;
+    }
+    for (const nlohmann::json& peer : known->details) peers_.push_back({peer[0], peer[1], peer[2]});
+  }
+
+  /// Measures the original where a constraint asks for its time, and checks that it can be kept.
+  void measure_original() {
+    if (!std::isfinite(options_.limits.time)) return;
+    constexpr const char *all = "seconds of the original", *rest = "seconds of what cannot change";
+    if (!journal_.number(all)) {
+      NetworkTimes times = bench_.measure(original_);
+      if (!times.failure.empty()) fail("the original cannot be measured: {}", times.failure);
+      journal_.set_number(all, times.own);
+      journal_.set_number(rest, time_of_rest(space_, times));
+    }
+    own_ = *journal_.number(all);
+    check_reachable(options_.limits, *journal_.number(rest), own_);
+  }
+
+  TableOptions table_options(Phase phase) const {
+    return {options_.score.network.seed,
+            [this](const TableProgress& at) {
+              listener_(WorkDone{at.what, at.done, at.all});
+            },
+            [this] { return listener_.is_stopped(); },
+            [this, phase] { return budget_.is_spent(phase); }};
+  }
+
+  /// Returns false if it was stopped.
+  bool fill_tables() {
+    int workers = workers_of(options_.score);
+    if (options_.space.most > 0) {
+      auto few = screened(space_, options_.space.most, options_.rule, first_, journal_, workers,
+                          table_options(Phase::looking));
+      if (!few) return false;
+      space_ = std::move(*few);
+    }
+    if (options_.space.narrow) space_ = with_links(std::move(space_), timed_);
+    return measure_layers(tables_, space_, timed_, bench_, journal_,
+                          table_options(Phase::measuring)) &&
+           score_layers(tables_, space_, first_, journal_, workers, table_options(Phase::scoring));
+  }
+
+  /// Runs a strategy on the tables.
+  SearchReport searched(const Strategy& strategy, Phase phase) {
+    SearchLaboratory laboratory{timed_,
+                                scored_,
+                                scorer_,
+                                bench_,
+                                journal_,
+                                [&](const Trial& trial, long n) {
+                                  listener_(NetworkTried{trial, n, strategy.name});
+                                },
+                                [&] { return listener_.is_stopped() || budget_.is_spent(phase); }};
+    return run_search(strategy, input(), laboratory);
+  }
+
+  /// Runs the strategies that results are compared with.
+  std::vector<Baseline> compared() {
+    std::vector<Baseline> result;
+    for (const char* name : {"nas"}) {
+      if (options_.strategy == name || listener_.is_stopped()) continue;
+      auto best = searched(find_strategy(name), Phase::comparing).best;
+      if (best) result.push_back({name, *best});
+    }
+    return result;
+  }
+
+  EqualTuningOptions tuning_options(size_t networks) const {
+    double seconds = budget_.tuning_seconds(options_.tune, static_cast<int>(networks));
+    EqualTuningOptions how{bench_options(options_), seconds, options_.score.network.seed,
+                           [this] { return listener_.is_stopped(); },
+                           [this, seconds](const std::string& network, double elapsed) {
+                             listener_(TuningGoesOn{network, elapsed, seconds});
+                           }};
+    how.bench.seconds = 3;
+    return how;
+  }
+
+  /// Measures what was found again, all being tuned for the same time; writes result and bundle.
+  OptimizeResult ended(SearchReport report, const std::vector<Baseline>& baselines) {
+    EqualTuningOptions how = tuning_options(2 + baselines.size());
+    EqualTuning tuning(original_, options_.folder + "/tuned.db", journal_, how);
+    std::optional<NetworkTimes> times;
+    if (report.best) times = tuned_times(tuning, report.best->recipe);
+    if (times) set_times(report, *times);
+    SearchResult result = summarised(input(), report, journal_);
+    result.winner.tuned = result.found && times && how.seconds > 0;
+    set_baselines(result, baselines, tuning);
+    result.limits = limits_reached(input(), result, report.fastest_accepted);
+    set_origin(result);
+    write(result, tuning.compiling());
+    return {options_.folder, result.stopped, std::move(result)};
+  }
+
+  std::optional<NetworkTimes> tuned_times(EqualTuning& tuning, const NetworkRecipe& recipe) {
+    Graph graph = initialised(transformed(timed_, recipe), options_.score.network.seed);
+    auto times = tuning.measure(graph, print(recipe));
+    return times && times->failure.empty() ? times : std::nullopt;
+  }
+
+  /// Sets the times of the best network to those that were measured at the end. One that is no
+  /// faster than the original then is not the best.
+  static void set_times(SearchReport& report, const NetworkTimes& times) {
+    report.best->own = times.own;
+    report.best->time = times.time;
+    report.best->spread = times.spread;
+    if (times.time < times.own) return;
+    report.best.reset();
+    ++report.reasons["it is no faster than the original when both are tuned"];
+  }
+
+  void set_baselines(SearchResult& result, const std::vector<Baseline>& baselines,
+                     EqualTuning& tuning) {
+    for (const Baseline& baseline : baselines) {
+      result.nas = ResultBaseline{baseline.best.time * 1e3, baseline.best.own * 1e3};
+      if (!result.winner.tuned) continue;
+      auto times = tuned_times(tuning, baseline.best.recipe);
+      if (times) result.nas = ResultBaseline{times->time * 1e3, times->own * 1e3};
+    }
+  }
+
+  void set_origin(SearchResult& result) {
+    result.lathe = lathe_version();
+    result.network = options_.score.network.network;
+    result.command = options_.command;
+    result.strategy = options_.strategy;
+    result.identity = identity_;
+    result.stopped = listener_.is_stopped();
+    result.threads = options_.threads;
+    result.peers = peers_;
+    result.seconds = budget_.elapsed();
+  }
+
+  /// Writes the result and the page, and compiles the network as it was measured for the bundle.
+  void write(const SearchResult& result, const CompileOptions& how) {
+    write_search_result(result, options_.folder);
+    std::string page = write_report(options_.folder, "", &timed_);
+    Making making{origin_of(options_.score.network)};
+    making.seed = options_.score.network.seed;
+    making.about = about(result);
+    make_bundle(timed_, result.winner.recipe, making, how, options_.folder + "/bundle", page);
+  }
+};
+
+}  // namespace
+
+OptimizeResult optimize(OptimizeOptions options, const JobListener& listener) {
+  if (options.folder.empty()) options.folder = work_folder_of(options.score.network.network);
+  return NetworkSearch(options, listener).run();
+}
+
+bool is_success(const SearchResult& result) {
+  bool asked = std::any_of(result.limits.begin(), result.limits.end(),
+                           [](const ResultLimit& limit) { return limit.what == "latency"; });
+  bool all_met = std::all_of(result.limits.begin(), result.limits.end(),
+                             [](const ResultLimit& limit) { return limit.met; });
+  return result.found || (asked && all_met);
+}
+
+}  // namespace lathe

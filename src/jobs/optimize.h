@@ -1,0 +1,52 @@
+// A search as a whole: from a network to a faster one that keeps its capacity, with its bundle.
+//
+//   OptimizeOptions options{.score = {.network = {.network = "resnet20-cifar"}}};
+//   OptimizeResult found = optimize(options, {.tell = show, .stop = is_interrupted});
+//   if (found.result && found.result->found) ...      runs/resnet20-cifar/bundle holds it
+//
+// What is wrong with the options is said before anything is measured, and nothing is left behind.
+// Everything that was measured is in the journal of the folder: a search that was stopped goes on
+// when it is asked for again. A search prints nothing.
+#pragma once
+
+#include <optional>
+
+#include "capacity/gate.h"
+#include "jobs/event.h"
+#include "jobs/scoring.h"
+#include "results/search_result.h"
+#include "strategies/strategy.h"
+
+namespace lathe {
+
+struct OptimizeOptions {
+  ScoreArguments score{.samples = 32, .seeds = 2};
+  std::string folder;  ///< where the search is kept; "": runs/NETWORK (jobs/work_folder.h)
+  std::string strategy = "assign";
+  GateRule rule = find_rule("two-sided");  ///< with its tolerance
+  SpaceOptions space{.most = 16};
+  NetworkLimits limits;
+  long trials = 1000;  ///< networks that are drawn, where a strategy draws
+  long exact = 6;      ///< networks that are evaluated exactly and measured
+  double tune = 20;    ///< seconds for which networks are tuned at the end; 0: not
+  int threads = 1;     ///< that the network will run with
+  double budget = std::numeric_limits<double>::infinity();  ///< seconds (jobs/budget.h)
+  std::string against;  ///< other libraries to compare the original with (jobs/peers.h); "": none
+  std::string lathe;    ///< the program lathe, which that needs
+  std::string command;  ///< that the result is to show as its origin
+};
+
+struct OptimizeResult {
+  std::string folder;
+  bool stopped = false;  ///< before its end, by the listener: the same options go on with it
+  /// What was found, up to then; nothing if it was stopped before any network was tried.
+  std::optional<SearchResult> result;
+};
+
+/// Searches. Fails where it cannot begin, and where the folder holds another search.
+OptimizeResult optimize(OptimizeOptions options, const JobListener& listener = {});
+
+/// Were the wishes of a user met: is the winner faster, or does the original keep the constraint?
+bool is_success(const SearchResult& result);
+
+}  // namespace lathe

@@ -1,0 +1,48 @@
+// scoring.cpp: how the networks of a job are scored. Interface: scoring.h.
+#include "jobs/scoring.h"
+
+#include <thread>
+
+#include "base/error.h"
+#include "program/rebatch.h"
+
+namespace lathe {
+
+Graph load_untrained(const ScoreArguments& arguments) {
+  return untrained(rebatched(load_network(arguments.network), arguments.samples));
+}
+
+int workers_of(const ScoreArguments& arguments) {
+  if (arguments.threads != 0) return arguments.threads;
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
+
+Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, size_t)> progress) {
+  auto normalize = normalize_named(arguments.normalize);
+  if (!normalize) {
+    fail("--normalize {}: there are none, imagenet and cifar", arguments.normalize);
+  }
+  auto hook = hook_named(arguments.hook);
+  if (!hook) {
+    fail("--hook {}: there are convolution, normalisation and block", arguments.hook);
+  }
+  ScorerOptions options;
+  options.hook = *hook;
+  options.seeds = static_cast<size_t>(arguments.seeds);
+  options.first_seed = arguments.network.seed;
+  options.samples = arguments.samples;
+  options.threads = workers_of(arguments);
+  if (arguments.is_double) options.element = Element::f64;
+  options.memory = arguments.memory;
+  options.max_error = arguments.max_error;
+  options.progress = std::move(progress);
+  return Scorer(load_dataset(arguments.data, Split::train, *normalize), options);
+}
+
+std::string describe(const ScoreArguments& arguments) {
+  return fmt::format("{} samples of {}, {} seed{}", arguments.samples,
+                     arguments.data.substr(0, arguments.data.find(':')), arguments.seeds,
+                     arguments.seeds == 1 ? "" : "s");
+}
+
+}  // namespace lathe
