@@ -45,6 +45,13 @@ Text group(const Sizes& s, const Numbers& n) {
   return fmt::format("group({})", n[0]);
 }
 
+/// Group g reads channels g, g + G, g + 2G and so on: one of each run of G.
+Text shuffled(const Sizes& s, const Numbers& n) {
+  if (!divides(n[0], s.filters) || !divides(n[0], s.channels)) return std::nullopt;
+  if (n[0] == s.channels) return group(s, n);
+  return fmt::format("split(ci, {0}) -> interchange(ci.o, ci.i) -> group({0})", n[0]);
+}
+
 /// The depthwise convolution has as many filters as there are channels; where the layer has more,
 /// the 1x1 convolution makes them.
 Text depthwise(const Sizes& s, const Numbers&) {
@@ -119,6 +126,7 @@ constexpr Kind kinds[] = {
     {"seq3", "seq3-A-B", 2, 1, sequence_3}, {"stripe", "stripe-S", 1, 2, stripes},
     {"botx", "botx-B", 1, 2, deepened},     {"botr", "botr-B", 1, 2, repeated},
     {"boti", "boti-B", 1, 2, fewer_inputs}, {"bots", "bots-B", 1, 2, fewer_positions},
+    {"shuf", "shuf-G", 1, 2, shuffled},
 };
 
 std::vector<std::string> separated(std::string_view text, char by) {

@@ -2,6 +2,7 @@
 //
 //   dense       as it was
 //   group-G     in G groups
+//   shuf-G      in G groups, of which group g reads channels g, g + G, g + 2G, ...
 //   dw          depthwise, batch normalisation, ReLU, 1x1
 //   seq2-U-G    U filters dense, the rest in G groups
 //   seq3-A-B    halves of the filters in A and in B groups

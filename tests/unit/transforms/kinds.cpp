@@ -50,6 +50,14 @@ TEST(Kinds, TheDepthwiseConvolutionHasAsManyFiltersAsThereAreChannels) {
             "bottleneck(2, deepen) -> group(64)");
 }
 
+TEST(Kinds, ShuffledGroupsReadOneOfEachRunOfChannels) {
+  Context context;
+  Nest layer = parse_op(context, square);
+  EXPECT_EQ(print(*recipe_of_kind(layer, "shuf-8")),
+            "split(ci, 8) -> interchange(ci.o, ci.i) -> group(8)");
+  EXPECT_EQ(print(*recipe_of_kind(layer, "shuf-64")), "group(64)");
+}
+
 TEST(Kinds, OfConvolutionsWithABias) {
   const std::string biased = "conv(co=8, ci=8, oh=4, ow=4, k=3, pad=1, bias=1)";
   EXPECT_EQ(name_of_kind(biased, "seq3-2-4"), "sequence 3 (filters in 2 and 4 groups)");
@@ -60,8 +68,8 @@ TEST(Kinds, OfConvolutionsWithABias) {
 
 TEST(Kinds, AreNoneWhereTheSizesDoNotAllowIt) {
   const std::string odd = "conv(co=6, ci=9, oh=3, ow=3, k=3)";
-  for (const char* kind : {"group-2", "dw", "seq2-6-2", "seq2-4-2", "seq3-2-4", "stripe-2",
-                           "botx-4", "botr-4", "boti-2", "bots-2"}) {
+  for (const char* kind : {"group-2", "shuf-2", "dw", "seq2-6-2", "seq2-4-2", "seq3-2-4",
+                           "stripe-2", "botx-4", "botr-4", "boti-2", "bots-2"}) {
     EXPECT_EQ(name_of_kind(odd, kind), "none") << kind;
   }
 }
