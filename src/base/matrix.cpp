@@ -273,20 +273,13 @@ LeastSquares nonnegative_least_squares(const Matrix& features, std::span<const d
   }
   check_finite("nonnegative_least_squares", features.elements());
   check_finite("nonnegative_least_squares", targets);
-  // The products of features, and with the targets, less the means.
-  auto rows = static_cast<double>(count);
-  std::vector<double> means(slopes), along(slopes);
-  double middle = 0;
-  for (size_t i = 0; i < count; ++i) {
-    middle += targets[i] / rows;
-    for (size_t j = 0; j < slopes; ++j) means[j] += features(i, j) / rows;
-  }
+  // The products of features with each other, and with the targets.
+  std::vector<double> along(slopes);
   Matrix products(slopes, slopes);
   for (size_t i = 0; i < count; ++i) {
     for (size_t j = 0; j < slopes; ++j) {
-      double moved = features(i, j) - means[j];
-      along[j] += moved * (targets[i] - middle);
-      for (size_t k = 0; k < slopes; ++k) products(j, k) += moved * (features(i, k) - means[k]);
+      along[j] += features(i, j) * targets[i];
+      for (size_t k = 0; k < slopes; ++k) products(j, k) += features(i, j) * features(i, k);
     }
   }
   for (size_t j = 0; j < slopes; ++j) products(j, j) += ridge;
@@ -306,7 +299,6 @@ LeastSquares nonnegative_least_squares(const Matrix& features, std::span<const d
     }
     if (moved < close) break;
   }
-  result.intercept = middle - dot(means, result.slopes);
   for (size_t i = 0; i < count; ++i) result.fitted.push_back(result.predict(features.row(i)));
   return result;
 }

@@ -14,7 +14,7 @@ namespace {
 /// Of the networks that keep their accuracy, so many are inside of the bands.
 constexpr double share_inside = 0.95;
 /// What the ridge is chosen from: slopes are held back as if so many more networks, with all
-/// features one deviation off, had not moved.
+/// features as large as usual, had not moved.
 constexpr double ridges[] = {1, 3, 10, 30, 100};
 /// So many networks are wanted, whatever is fitted to them.
 constexpr size_t least_networks = 8;
@@ -25,13 +25,23 @@ std::vector<double> changes(const std::vector<Trained>& networks) {
   return result;
 }
 
-/// In which direction a feature may count.
-double sign_of(Feature::Form form) {
-  bool is_promise = form == Feature::Form::log_ratio || form == Feature::Form::difference;
-  return is_promise ? 1 : -1;
+/// Returns 1 for a feature that promises accuracy, -1 for one that warns.
+double sign_of(const Feature& feature) {
+  const Metric& metric = find_metric(feature.metric);
+  for (const MetricForm& each : metric.contributes.forms) {
+    if (each.form == feature.form) return each.direction == Direction::promises ? 1 : -1;
+  }
+  fail("{} is not compared by its {}", metric.name, name_of(feature.form));
 }
 
-/// The features of networks; each divided by its deviation, and turned so that more is better.
+/// Returns how large numbers are: the root of the mean of their squares.
+double size_of(const std::vector<double>& numbers) {
+  double squares = 0;
+  for (double number : numbers) squares += number * number;
+  return std::sqrt(squares / static_cast<double>(numbers.size()));
+}
+
+/// The features of networks; each divided by its size, and turned so that more is better.
 struct Table {
   Matrix values;
   std::vector<double> scales;  ///< a feature is the value in the table times this
@@ -49,9 +59,9 @@ Table table_of(const std::vector<Feature>& features, const std::vector<Trained>&
     table.targets.push_back(network.change);
   }
   for (size_t f = 0; f < features.size(); ++f) {
-    double scale = deviation(columns[f]);
+    double scale = size_of(columns[f]);
     if (scale <= 0) scale = 1;
-    table.scales.push_back(scale * sign_of(features[f].form));
+    table.scales.push_back(scale * sign_of(features[f]));
     for (size_t i = 0; i < networks.size(); ++i) {
       table.values(i, f) = columns[f][i] / table.scales[f];
     }
@@ -102,8 +112,8 @@ Line line_through(const Table& table) {
 
 /// Sets the bands of a rule, so that they hold what keeps its accuracy.
 void set_bands(GateRule& rule, const std::vector<Trained>& networks) {
-  std::vector<Feature> of_bands{{rule.features.front().metric, Feature::Form::distance},
-                                {rule.features.front().metric, Feature::Form::worst_distance}};
+  std::vector<Feature> of_bands{{rule.features.front().metric, Form::distance},
+                                {rule.features.front().metric, Form::worst_distance}};
   std::vector<double> network_moves, layer_moves;
   for (const Trained& network : networks) {
     if (network.change < -rule.tolerance) continue;
@@ -118,6 +128,29 @@ void set_bands(GateRule& rule, const std::vector<Trained>& networks) {
   rule.layer_band = std::max(rule.network_band, rounded(quantile(layer_moves, share_inside)));
 }
 
+/// Sets what is said of features that layers alone do not tell: which share of the others'
+/// prediction theirs is, by least squares.
+void set_beyond_first_order(GateRule& rule, const std::vector<Trained>& networks) {
+  std::vector<double> known, unknown;
+  for (const Trained& network : networks) {
+    std::vector<double> values = values_of(rule.features, network.comparisons);
+    known.push_back(0);
+    unknown.push_back(0);
+    for (size_t i = 0; i < values.size(); ++i) {
+      bool is_known = find_metric(rule.features[i].metric).contributes.first_order.has_value();
+      (is_known ? known : unknown).back() += rule.weights[i] * values[i];
+    }
+  }
+  double products = 0, squares = 0;
+  for (size_t i = 0; i < known.size(); ++i) {
+    products += known[i] * unknown[i];
+    squares += known[i] * known[i];
+  }
+  rule.beyond_share = squares > 0 ? rounded(products / squares) : 0;
+  for (size_t i = 0; i < known.size(); ++i) unknown[i] -= rule.beyond_share * known[i];
+  rule.beyond_deviation = rounded(size_of(unknown));
+}
+
 GateRule fitted_to(const std::vector<Feature>& features, const std::vector<Trained>& networks,
                    double tolerance) {
   Table table = table_of(features, networks);
@@ -125,7 +158,6 @@ GateRule fitted_to(const std::vector<Feature>& features, const std::vector<Train
   GateRule rule;
   rule.name = "two-sided";
   rule.tolerance = tolerance;
-  rule.intercept = rounded(line.function.intercept);
   rule.deviation = rounded(line.error);
   for (size_t f = 0; f < features.size(); ++f) {
     if (f > 0 && line.function.slopes[f] == 0) continue;
@@ -133,6 +165,7 @@ GateRule fitted_to(const std::vector<Feature>& features, const std::vector<Train
     rule.weights.push_back(rounded(line.function.slopes[f] / table.scales[f]));
   }
   set_bands(rule, networks);
+  set_beyond_first_order(rule, networks);
   return rule;
 }
 
@@ -186,24 +219,27 @@ Correlation correlated(const std::string& metric, const std::vector<double>& sco
 }
 
 std::vector<Feature> features_of(const std::vector<Metric>& metrics) {
-  using Form = Feature::Form;
   std::vector<Feature> result;
-  for (Form form :
-       {Form::distance, Form::log_distance, Form::layers_distance, Form::worst_distance}) {
-    result.push_back({"fisher", form});
-  }
+  auto add = [&](const Metric& metric) {
+    for (const MetricForm& each : metric.contributes.forms) {
+      result.push_back({metric.name, each.form});
+    }
+  };
+  const Metric bands = metrics_used(Contribution::Use::bands).front();
+  add(bands);
   for (const Metric& metric : metrics) {
-    const std::string& name = metric.name;
-    if (name == "fisher") continue;
-    // What is counted or summed up is compared by its ratio; other scores are logarithms already.
-    bool is_size = name == "macs" || name == "params";
-    bool is_amount = is_size || name == "snip" || name == "grad_norm";
-    result.push_back({name, is_amount ? Form::log_ratio : Form::difference});
-    // Steps only ever make a network smaller: that it moved would say the same again. But a few
-    // large layers can hide that all others became small.
-    result.push_back({name, is_size     ? Form::layers_distance
-                            : is_amount ? Form::distance
-                                        : Form::moved});
+    if (metric.name != bands.name) add(metric);
+  }
+  return result;
+}
+
+std::vector<Metric> metrics_for_rule(const std::string& list) {
+  std::vector<Metric> result = metrics_used(Contribution::Use::bands);
+  check(result.size() == 1, "one metric has bands");
+  std::vector<Metric> others =
+      list.empty() ? metrics_used(Contribution::Use::usual) : parse_metrics(list);
+  for (const Metric& metric : others) {
+    if (metric.name != result.front().name) result.push_back(metric);
   }
   return result;
 }
@@ -214,7 +250,8 @@ RuleQuality quality_of(const GateRule& rule, const std::vector<Trained>& network
   for (const Trained& network : networks) {
     GateVerdict verdict = judge(rule, network.comparisons);
     quality.accepted.push_back(verdict.accepted);
-    quality.predicted.push_back(verdict.predicts ? verdict.predicted : std::log(verdict.ratio));
+    quality.predicted.push_back(verdict.predicted ? verdict.predicted->points
+                                                  : std::log(verdict.ratio));
   }
   rate(quality, changes(networks), tolerance);
   return quality;
@@ -231,7 +268,7 @@ FittedRule fit_rule(const std::vector<Feature>& features, const std::vector<Trai
     others.erase(others.begin() + static_cast<long>(i));
     GateVerdict verdict = judge(fitted_to(features, others, tolerance), networks[i].comparisons);
     result.quality.accepted.push_back(verdict.accepted);
-    result.quality.predicted.push_back(verdict.predicted);
+    result.quality.predicted.push_back(verdict.predicted->points);
   }
   rate(result.quality, changes(networks), tolerance);
   return result;

@@ -1,15 +1,16 @@
 // Calibration: how far scores at initialisation tell what training will say.
 //
-//   correlated("fisher", scores, accuracies)            ranks, with their intervals
+//   correlated("naswot", scores, accuracies)            ranks, with their intervals
 //   FittedRule fitted = fit_rule(features_of(metrics), networks, 0.5);
 //   fitted.rule                                          weights and bands, for the gate
 //   fitted.quality.area                                  of networks that it was not fitted to
 //
-// There are few networks and many features that could be looked at, so nobody chooses among them:
-// the rule is a linear function of all, of which is known beforehand in which direction each may
-// count (being further from the original never promises more, having more MACs never less). What
-// would count the other way counts nothing, and the others are held back by a ridge that is chosen
-// by leaving networks out. For the quality all that is done anew without the network in question.
+// There are few networks and many features, so nobody chooses among them. The rule is a linear
+// function of all. Each may count in one direction only, which its metric says: to be further from
+// the original never promises more accuracy, to have more MACs never less. What would count the
+// other way counts nothing. A ridge holds the others back; leaving networks out chooses it. There
+// is no intercept: all features are 0 for the original, and so is the prediction. For the quality
+// all of that is done anew without the network in question.
 #pragma once
 
 #include "capacity/gate.h"
@@ -33,7 +34,11 @@ struct Trained {
   std::vector<Comparison> comparisons;
 };
 
-/// Returns what a rule may look at of these metrics, the distance of Fisher Potential first.
+/// Returns the metrics that a rule looks at: the one that has bands, then those of a list as
+/// parse_metrics() reads it, or the usual ones if the list is empty.
+std::vector<Metric> metrics_for_rule(const std::string& list);
+
+/// Returns what a rule may look at of these metrics; the metric that has bands comes first.
 std::vector<Feature> features_of(const std::vector<Metric>& metrics);
 
 /// How well a rule tells networks that keep their accuracy, within a tolerance, from those that do
@@ -59,8 +64,9 @@ struct FittedRule {
   RuleQuality quality;  ///< each network judged by a rule that was fitted to all others
 };
 
-/// Fits the two-sided rule: weights by least squares, bands that hold nearly all networks which
-/// keep their accuracy. Features that count nothing are left out, except the first.
+/// Fits the two-sided rule: weights by least squares without an intercept, bands that hold nearly
+/// all networks which keep their accuracy. Features that count nothing are left out, except the
+/// first.
 FittedRule fit_rule(const std::vector<Feature>& features, const std::vector<Trained>& networks,
                     double tolerance);
 

@@ -2,6 +2,7 @@
 #include "capacity/first_order.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "transforms/transform_network.h"
@@ -116,10 +117,38 @@ std::vector<size_t> find_joins(const Graph& graph, const std::vector<std::vector
   return result;
 }
 
+/// Returns the metrics that layers alone tell.
+std::vector<Metric> told_by_layers(const std::vector<Metric>& metrics) {
+  check(!metrics.empty(), "a rule reads a metric");
+  if (!metrics.front().contributes.first_order) {
+    fail("{} says nothing of layers alone, so networks cannot be judged by it to first order",
+         metrics.front().name);
+  }
+  std::vector<Metric> result = metrics;
+  std::erase_if(result, [](const Metric& metric) { return !metric.contributes.first_order; });
+  return result;
+}
+
+/// Returns the score of all that a recipe made of a layer.
+double score_of_parts(const Metric& metric, const Score& score) {
+  if (score.layers.empty()) return score.total;
+  if (metric.contributes.first_order->parts == FirstOrderScore::Parts::last) {
+    return score.layers.back().score;
+  }
+  double sum = 0;
+  for (const LayerScore& layer : score.layers) sum += layer.score;
+  return sum;
+}
+
 }  // namespace
 
-FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer, uint64_t seed)
-    : network_(network), users_(consumers(network)), how_(scorer.evaluation(seed)), seed_(seed) {
+FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer,
+                       const std::vector<Metric>& metrics, uint64_t seed)
+    : network_(network),
+      users_(consumers(network)),
+      metrics_(told_by_layers(metrics)),
+      how_(scorer.evaluation(seed)),
+      seed_(seed) {
   Batch batch = scorer.batch(seed);
   std::vector<Found> found = find_layers(network);
   std::vector<size_t> joins = find_joins(network, users_);
@@ -146,7 +175,7 @@ FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer, uint64_t seed
     ValueId gradient = gradients[found.size() + i];
     passed.push_back(gradient == no_value ? no_place : want_squares(program, gradient));
   }
-  original_ = evaluation.run({find_metric("fisher")})[0].layers;
+  original_ = evaluation.run(metrics_);
   how_.threads = 1;
   how_.compile.threads = 1;
   how_.kind.loss = ProgramKind::Loss::given;
@@ -174,7 +203,7 @@ FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& 
   Evaluation evaluation(changed, batch, how_);
   Program& program = evaluation.program();
   // Weights are drawn independently: what a convolution hands back is, in squares, what each filter
-  // gets times its squared weights. So nothing that fisher does not need is computed.
+  // gets times its squared weights. So nothing that the metrics do not need is computed.
   std::vector<ValueId> outputs;
   std::vector<size_t> firsts = first_convolutions(changed), places;
   for (size_t n : firsts) {
@@ -190,9 +219,11 @@ FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& 
     ValueId gradient = program.loss_gradients({program.images()})[0];
     if (gradient != no_value) exactly = want_squares(program, gradient);
   }
-  auto scores = evaluation.run({find_metric("fisher"), find_metric("diversity")});
-  // Of all that a recipe made, the diversity of the last is what the network sees.
-  Alone result{scores[0].total, scores[1].layers.back().score, 0, 0};
+  std::vector<Score> scores = evaluation.run(metrics_);
+  Alone result;
+  for (size_t m = 0; m < scores.size(); ++m) {
+    result.scores.push_back(score_of_parts(metrics_[m], scores[m]));
+  }
   if (exactly != no_place) result.measured = program.result(exactly).reals()[0];
   for (size_t i = 0; i < firsts.size(); ++i) {
     if (places[i] == no_place) continue;
@@ -208,7 +239,7 @@ FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& 
 LayerChange FirstOrder::change(const std::string& layer, const Recipe& recipe) {
   Alone changed = evaluated(layer, recipe);
   double before = recipe.empty() ? 0 : evaluated(layer, {}).estimated;
-  return {changed.score, before > 0 ? changed.estimated / before : 1, changed.diversity};
+  return {changed.scores, before > 0 ? changed.estimated / before : 1};
 }
 
 double FirstOrder::weight_of(size_t node) {
@@ -222,14 +253,20 @@ std::vector<LayerScore> FirstOrder::scores(const std::map<std::string, Recipe>& 
   }
   std::vector<double> gains;
   std::vector<LayerScore> result;
-  for (const LayerScore& layer : original_) {
+  for (const LayerScore& layer : original()) {
+    if (!layers_.contains(layer.layer)) {  // no convolution: it stays as it is
+      result.push_back({layer.layer, layer.score});
+      gains.push_back(1);
+      continue;
+    }
     auto found = changed.find(layer.layer);
     LayerChange now = change(layer.layer, found == changed.end() ? Recipe() : found->second);
-    result.push_back({layer.layer, now.score});
+    result.push_back({layer.layer, now.scores.front()});
     gains.push_back(now.gain);
   }
   std::vector<double> received = flow().received(gains);
-  for (size_t i = 0; i < result.size(); ++i) result[i].score *= received[i];
+  double power = metrics_.front().contributes.first_order->gradient;
+  for (size_t i = 0; i < result.size(); ++i) result[i].score *= std::pow(received[i], power);
   return result;
 }
 
@@ -241,10 +278,11 @@ GradientFlow FirstOrder::flow() {
     for (size_t user : users) {
       stations[n].readers.push_back({user, users.size() == 1 ? 1 : weight_of(user)});
     }
-    auto layer = std::find_if(original_.begin(), original_.end(),
+    const std::vector<LayerScore>& layers = original();
+    auto layer = std::find_if(layers.begin(), layers.end(),
                               [&](const LayerScore& l) { return l.layer == node.name; });
-    bool is_layer = node.op == "conv" && layer != original_.end();
-    if (is_layer) stations[n].layer = static_cast<size_t>(layer - original_.begin());
+    bool is_layer = node.op == "conv" && layer != layers.end();
+    if (is_layer) stations[n].layer = static_cast<size_t>(layer - layers.begin());
   }
   return GradientFlow(std::move(stations));
 }

@@ -1,16 +1,19 @@
-// Scores to first order: layers are changed one at a time, and what follows for the others is put
+// Scores to first order: each layer is changed alone, and what follows for the network is put
 // together from that.
 //
-//   FirstOrder first(network, scorer, seed);                   one exact evaluation
-//   first.change("layer3.0.conv1", recipe).score;              one layer's work
-//   first.scores({{"layer3.0.conv1", recipe}, ...});           none, where its layers are known
+//   FirstOrder first(network, scorer, rule.metrics(), seed);    one exact evaluation
+//   first.change("layer3.0.conv1", recipe).scores[0];           one layer's work
+//   first.scores({{"layer3.0.conv1", recipe}, ...});            none, where its layers are known
 //
 // A layer alone reads what it reads in the original, and gets the gradient that it gets there. In a
-// network of which several layers are changed the gradient is another one: a layer that hands back
-// G times as much (of the sum of squares) as it did makes the scores of all layers before it G
-// times as large, as far as its path is the only one; where paths join, as before the blocks of a
-// residual network, they count by what came along each in the original. Thousands of candidates
-// cost no more than the distinct layers that they are made of.
+// network of which several layers are changed the gradient is another one. A layer that hands back
+// G times as much gradient (of the sum of squares) as it did gives all layers before it G times as
+// much, as far as its path is the only one. Where paths join, as before the blocks of a residual
+// network, they count by what came along each in the original. Thousands of candidates cost no more
+// than the distinct layers that they are made of.
+//
+// Metrics say themselves what they are to first order (metrics/metric.h). Those that layers alone
+// tell nothing of are left out here; a rule says what to expect of them (GateRule::beyond_share).
 #pragma once
 
 #include <map>
@@ -48,18 +51,23 @@ class GradientFlow {
 
 /// A layer that a recipe changed, everything else being as it was.
 struct LayerChange {
-  double score = 0;      ///< its Fisher Potential
-  double gain = 1;       ///< how many times as much gradient it hands back, in squares
-  double diversity = 0;  ///< of what it makes (metrics/diversity.cpp)
+  std::vector<double> scores;  ///< by each metric that layers alone tell
+  double gain = 1;             ///< how many times as much gradient it hands back, in squares
 };
 
 class FirstOrder {
  public:
-  /// Evaluates the original with the weights and the minibatch of a seed.
-  FirstOrder(const Graph& network, const Scorer& scorer, uint64_t seed);
+  /// Evaluates the original with the weights and the minibatch of a seed. Of the metrics, the first
+  /// must be one that layers alone tell; it fails otherwise.
+  FirstOrder(const Graph& network, const Scorer& scorer, const std::vector<Metric>& metrics,
+             uint64_t seed);
 
-  /// Returns the layers, in order, and what each scores in the original.
-  const std::vector<LayerScore>& original() const { return original_; }
+  /// Returns the metrics that layers alone tell, and what each says of the original.
+  const std::vector<Metric>& metrics() const { return metrics_; }
+  const std::vector<Score>& original_scores() const { return original_; }
+
+  /// Returns the layers, in order, and what each scores in the original by the first metric.
+  const std::vector<LayerScore>& original() const { return original_.front().layers; }
 
   /// Returns what becomes of a layer that a recipe changes. What was asked before is known. May be
   /// called by several threads.
@@ -68,7 +76,8 @@ class FirstOrder {
   /// Returns how gradients flow; layers are numbered as original() has them.
   GradientFlow flow();
 
-  /// Returns what each layer scores in a network of which these were changed, by their names.
+  /// Returns what each layer scores by the first metric in a network of which these were changed,
+  /// by their names.
   std::vector<LayerScore> scores(const std::map<std::string, Recipe>& changed);
 
  private:
@@ -78,7 +87,7 @@ class FirstOrder {
     Batch batch;  ///< what it reads, and the gradient of what it makes
   };
   struct Alone {
-    double score = 0, diversity = 0;
+    std::vector<double> scores;
     /// The sum of squares of the gradient of what it reads; measured where nothing is changed.
     double estimated = 0, measured = 0;
   };
@@ -90,7 +99,8 @@ class FirstOrder {
   Graph network_;
   std::vector<std::vector<size_t>> users_;  // of the network's values
   std::map<size_t, double> passed_on_;      // by nodes that are no layers
-  std::vector<LayerScore> original_;
+  std::vector<Metric> metrics_;
+  std::vector<Score> original_;  // by each metric
   std::map<std::string, Layer> layers_;
   EvaluationOptions how_;
   uint64_t seed_;

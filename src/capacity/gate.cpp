@@ -4,52 +4,20 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "capacity/rules.h"
 #include "program/layers.h"
 
 namespace lathe {
 namespace {
 
-constexpr std::pair<Feature::Form, const char*> form_names[] = {
-    {Feature::Form::distance, "distance"},
-    {Feature::Form::log_distance, "log_distance"},
-    {Feature::Form::layers_distance, "layers_distance"},
-    {Feature::Form::worst_distance, "worst_distance"},
-    {Feature::Form::log_ratio, "log_ratio"},
-    {Feature::Form::difference, "difference"},
-    {Feature::Form::moved, "moved"},
-};
-
-Feature::Form form_named(const std::string& name) {
-  for (const auto& [form, known] : form_names) {
-    if (name == known) return form;
-  }
-  fail("a rule has no feature of the form '{}'", name);
-}
-
-std::map<std::string, double> scores_by_layer(const Score& score) {
-  std::map<std::string, double> result;
-  for (const LayerScore& layer : score.layers) result[layer.layer] += layer.score;
-  return result;
-}
-
 /// Adds the logarithms of the layers' ratios, for one seed.
 void add_layers(const Score& original, const Score& candidate,
                 std::map<std::string, std::vector<double>>& ratios) {
-  std::map<std::string, double> before = scores_by_layer(original), after;
-  std::vector<std::string> names;
-  for (const auto& [name, score] : before) names.push_back(name);
-  for (const LayerScore& layer : candidate.layers) {
-    auto of = layer_with(layer.layer, names);
-    if (of) after[names[*of]] += layer.score;
-  }
-  for (const auto& [name, score] : before) {
-    if (score > 0 && after.contains(name) && after[name] > 0) {
-      ratios[name].push_back(std::log(after[name] / score));
-    }
+  Score after = folded(original, candidate), before = folded(original, original);
+  for (size_t i = 0; i < before.layers.size(); ++i) {
+    double was = before.layers[i].score, is = after.layers[i].score;
+    if (was > 0 && is > 0) ratios[before.layers[i].layer].push_back(std::log(is / was));
   }
 }
 
@@ -66,36 +34,6 @@ const Comparison& find(const std::vector<Comparison>& comparisons, const std::st
   return *found;
 }
 
-double value_of(const Feature& feature, const Comparison& c) {
-  using Form = Feature::Form;
-  bool ratio = feature.form != Form::difference && feature.form != Form::moved;
-  if (ratio && c.log_ratios.empty()) {
-    fail("{} has no ratio: one of its scores is not positive", c.metric);
-  }
-  double sum = 0, worst = 0;
-  for (const LayerMove& layer : c.layers) {
-    sum += std::abs(layer.log_ratio);
-    worst = std::max(worst, std::abs(layer.log_ratio));
-  }
-  switch (feature.form) {
-    case Form::distance:
-      return std::abs(mean(c.log_ratios));
-    case Form::log_distance:
-      return std::log1p(std::abs(mean(c.log_ratios)));
-    case Form::layers_distance:
-      return c.layers.empty() ? 0 : sum / static_cast<double>(c.layers.size());
-    case Form::worst_distance:
-      return worst;
-    case Form::log_ratio:
-      return mean(c.log_ratios);
-    case Form::difference:
-      return mean(c.differences);
-    case Form::moved:
-      return std::abs(mean(c.differences));
-  }
-  return 0;
-}
-
 /// Returns the deviation of a mean.
 double deviation_of_mean(const std::vector<double>& numbers) {
   if (numbers.size() < 2) return 0;
@@ -106,9 +44,7 @@ std::string print_ratio(double ratio) { return fmt::format("{:.3g}", ratio); }
 
 /// Reads the ratio of the network's scores, and how sure it is.
 void measure(const Comparison& c, GateVerdict& verdict) {
-  double middle = mean(c.log_ratios);
-  verdict.ratio = std::exp(middle);
-  verdict.interval = {verdict.ratio, verdict.ratio};
+  verdict.ratio = std::exp(mean(c.log_ratios));
   if (c.log_ratios.size() > 1) {
     Interval logs = mean_interval(c.log_ratios);
     verdict.interval = {std::exp(logs.low), std::exp(logs.high)};
@@ -136,15 +72,32 @@ std::pair<double, std::string> worst_layer(const GateRule& rule, const Compariso
   return worst;
 }
 
+Prediction predict(const GateRule& rule, const std::vector<Comparison>& comparisons) {
+  Prediction result;
+  std::vector<double> values = values_of(rule.features, comparisons);
+  for (size_t i = 0; i < values.size(); ++i) result.points += rule.weights[i] * values[i];
+  double spread = deviation_of_mean(find(comparisons, rule.features.front().metric).log_ratios);
+  result.deviation = std::hypot(rule.deviation, rule.weights[0] * spread);
+  return result;
+}
+
+/// Says how a prediction compares with what may be lost.
+std::string print_margin(const GateRule& rule, const GateVerdict& verdict) {
+  const char* how = verdict.accepted ? "no worse" : "worse";
+  if (!rule.caveat.empty()) {
+    return fmt::format("what the metrics predict together is {} than {:+.2f} points", how,
+                       -rule.tolerance);
+  }
+  return fmt::format("together the metrics predict {:+.2f} points, {} than {:+.2f}",
+                     verdict.predicted->points, how, -rule.tolerance);
+}
+
 void judge_from_both_sides(const GateRule& rule, const std::vector<Comparison>& comparisons,
                            GateVerdict& verdict) {
   const Comparison& c = find(comparisons, rule.features.front().metric);
-  std::vector<double> values = values_of(rule.features, comparisons);
-  verdict.predicts = true;
-  verdict.predicted = rule.intercept;
-  for (size_t i = 0; i < values.size(); ++i) verdict.predicted += rule.weights[i] * values[i];
+  verdict.predicted = predict(rule, comparisons);
+  verdict.caveat = rule.caveat;
   double spread = deviation_of_mean(c.log_ratios);
-  verdict.uncertainty = std::hypot(rule.deviation, rule.weights[0] * spread);
   auto [beyond, layer] = worst_layer(rule, c);
   double moved = std::abs(mean(c.log_ratios));
   if (moved > rule.network_band) {
@@ -158,89 +111,69 @@ void judge_from_both_sides(const GateRule& rule, const std::vector<Comparison>& 
                                  print_ratio(std::exp(rule.layer_band)));
     verdict.sure = above_zero(beyond, spread);
   } else {
-    double margin = verdict.predicted + rule.tolerance;
+    double margin = verdict.predicted->points + rule.tolerance;
     verdict.accepted = margin >= 0;
-    double up = above_zero(margin, verdict.uncertainty);
+    double up = above_zero(margin, verdict.predicted->deviation);
     verdict.sure = verdict.accepted ? up : 1 - up;
-    verdict.reason = fmt::format(
-        "{} is {} times the original's, within its band; together the "
-        "metrics predict {:+.2f} points, {} than {:+.2f}",
-        c.metric, print_ratio(verdict.ratio), verdict.predicted,
-        verdict.accepted ? "no worse" : "worse", -rule.tolerance);
+    verdict.reason = fmt::format("{} is {} times the original's, within its band; {}", c.metric,
+                                 print_ratio(verdict.ratio), print_margin(rule, verdict));
   }
 }
 
 }  // namespace
 
-const char* name_of(Feature::Form form) {
-  for (const auto& [known, name] : form_names) {
-    if (known == form) return name;
-  }
-  return "";
+Interval Prediction::interval() const {
+  constexpr double deviations = 1.96;  // of a normal variable, which hold 95 %
+  return {points - deviations * deviation, points + deviations * deviation};
 }
 
-std::vector<Metric> GateRule::metrics() const {
-  std::vector<Metric> result;
-  for (const Feature& feature : features) {
-    bool known = std::any_of(result.begin(), result.end(),
-                             [&](const Metric& m) { return m.name == feature.metric; });
-    if (!known) result.push_back(find_metric(feature.metric));
+Score folded(const Score& original, const Score& candidate) {
+  std::vector<std::string> names;
+  std::map<std::string, double> sums;
+  for (const LayerScore& layer : original.layers) {
+    names.push_back(layer.layer);
+    sums[layer.layer] = 0;
+  }
+  for (const LayerScore& layer : candidate.layers) {
+    if (auto of = layer_with(layer.layer, names)) sums[names[*of]] += layer.score;
+  }
+  Score result{candidate.total, {}};
+  for (const LayerScore& layer : original.layers) {
+    auto found = sums.find(layer.layer);
+    if (found == sums.end()) continue;  // a layer that has two scores counts once
+    result.layers.push_back({layer.layer, found->second});
+    sums.erase(found);
   }
   return result;
 }
 
-GateRule find_rule(const std::string& name) {
-  if (name == "paper") {
-    GateRule rule;
-    rule.name = "paper";
-    rule.source = "Turner, Crowley, O'Boyle, ASPLOS 2021";
-    rule.is_paper = true;
-    rule.features = {{"fisher", Feature::Form::log_ratio}};
-    rule.weights = {1};
-    return rule;
+double value_of(const Feature& feature, const Comparison& c) {
+  bool ratio = feature.form != Form::difference && feature.form != Form::moved;
+  if (ratio && c.log_ratios.empty()) {
+    fail("{} has no ratio: one of its scores is not positive", c.metric);
   }
-  if (name == "two-sided") return rule_from_json(nlohmann::json::parse(two_sided_rule));
-  fail("no rule '{}'; there are two-sided and paper", name);
-}
-
-nlohmann::json to_json(const GateRule& rule) {
-  nlohmann::json features = nlohmann::json::array();
-  for (size_t i = 0; i < rule.features.size(); ++i) {
-    features.push_back({{"metric", rule.features[i].metric},
-                        {"form", name_of(rule.features[i].form)},
-                        {"weight", rule.weights[i]}});
+  double sum = 0, worst = 0;
+  for (const LayerMove& layer : c.layers) {
+    sum += std::abs(layer.log_ratio);
+    worst = std::max(worst, std::abs(layer.log_ratio));
   }
-  return {{"lathe_rule", 1},
-          {"name", rule.name},
-          {"source", rule.source},
-          {"network_band", rule.network_band},
-          {"layer_band", rule.layer_band},
-          {"intercept", rule.intercept},
-          {"features", features},
-          {"deviation", rule.deviation},
-          {"tolerance", rule.tolerance}};
-}
-
-GateRule rule_from_json(const nlohmann::json& json) {
-  try {
-    if (json.at("lathe_rule") != 1) fail("the rule is of another version of Lathe");
-    GateRule rule;
-    rule.name = json.at("name");
-    rule.source = json.at("source");
-    rule.network_band = json.at("network_band");
-    rule.layer_band = json.at("layer_band");
-    rule.intercept = json.at("intercept");
-    rule.deviation = json.at("deviation");
-    rule.tolerance = json.at("tolerance");
-    for (const auto& feature : json.at("features")) {
-      rule.features.push_back({feature.at("metric"), form_named(feature.at("form"))});
-      rule.weights.push_back(feature.at("weight"));
-    }
-    if (rule.features.empty()) fail("a rule needs a feature");
-    return rule;
-  } catch (const nlohmann::json::exception& error) {
-    fail("this is no rule: {}", error.what());
+  switch (feature.form) {
+    case Form::distance:
+      return std::abs(mean(c.log_ratios));
+    case Form::log_distance:
+      return std::log1p(std::abs(mean(c.log_ratios)));
+    case Form::layers_distance:
+      return c.layers.empty() ? 0 : sum / static_cast<double>(c.layers.size());
+    case Form::worst_distance:
+      return worst;
+    case Form::log_ratio:
+      return mean(c.log_ratios);
+    case Form::difference:
+      return mean(c.differences);
+    case Form::moved:
+      return std::abs(mean(c.differences));
   }
+  return 0;
 }
 
 std::vector<Comparison> compared(const std::vector<Scores>& original,
@@ -295,7 +228,27 @@ GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& compariso
   } else {
     judge_from_both_sides(rule, comparisons, verdict);
   }
+  // One seed has no spread, and another network may have any.
+  if (c.log_ratios.size() < 2 || !verdict.caveat.empty()) verdict.sure.reset();
   return verdict;
+}
+
+std::string print_sure(const std::optional<double>& sure) {
+  constexpr double most = 0.99;
+  if (!sure) return "";
+  if (*sure > most) return ": more than 99 % sure";
+  return fmt::format(": {:.0f} % sure", 100 * *sure);
+}
+
+std::string print_prediction(const GateVerdict& verdict) {
+  if (!verdict.predicted) return "";
+  if (verdict.caveat.empty()) {
+    return fmt::format("accuracy {:+.2f} points, give or take {:.2f}", verdict.predicted->points,
+                       verdict.predicted->deviation);
+  }
+  Interval interval = verdict.predicted->interval();
+  return fmt::format("accuracy {:+.1f} to {:+.1f} points, if the rule holds here", interval.low,
+                     interval.high);
 }
 
 }  // namespace lathe

@@ -1,70 +1,22 @@
 // The gate: may a network that neural steps made take the place of the original?
 //
-//   GateRule rule = default_rule();
-//   GateVerdict verdict = judge(rule, scorer.run(original, metrics), scorer.run(candidate,
-//   metrics));
+//   GateRule rule = suited(find_rule("two-sided"), original, "cifar10");
+//   GateVerdict verdict = judge(rule, compared(scorer.run(original, rule.metrics()),
+//                                              scorer.run(candidate, rule.metrics())));
 //
-// Neural steps change what is computed: dependences say nothing about them. Scores at
+// Neural steps change what is computed. Dependences say nothing about them. Scores at
 // initialisation do, if they are read from both sides: a network whose score moved far, up or down,
-// is another network. What "far" means, and which other metrics have a say, was fitted to networks
-// that were trained (lathe calibrate), and is data.
+// is another network. What "far" means, and what other metrics add, was fitted to networks that
+// were trained (lathe calibrate). It is data (capacity/rule.h).
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
-#include <string>
-#include <vector>
+#include <optional>
 
 #include "base/statistics.h"
+#include "capacity/rule.h"
 #include "metrics/metric_scores.h"
 
 namespace lathe {
-
-/// Something that is known of a candidate beside its original, before either is trained.
-struct Feature {
-  enum class Form {
-    distance,         ///< |log(score / original's)|, of the network
-    log_distance,     ///< log(1 + distance): that a score is far off, not how far
-    layers_distance,  ///< the mean of distances over layers
-    worst_distance,   ///< the largest of them
-    log_ratio,        ///< log(score / original's)
-    difference,       ///< score - original's
-    moved,            ///< |score - original's|
-  };
-  std::string metric;
-  Form form = Form::distance;
-
-  friend bool operator==(const Feature&, const Feature&) = default;
-};
-
-/// Names a form: "distance", ...
-const char* name_of(Feature::Form form);
-
-/// How candidates are judged.
-struct GateRule {
-  std::string name;    ///< "two-sided", "paper"
-  std::string source;  ///< what it was fitted to
-  /// The published rule: refused if the score of the network is below the original's.
-  bool is_paper = false;
-
-  /// Accepted while the logarithms of ratios of the first feature's metric stay within these.
-  double network_band = 0, layer_band = 0;
-
-  /// The change of accuracy to expect, in points: intercept + sum of weights * features, give or
-  /// take "deviation"; what it may fall by.
-  std::vector<Feature> features;
-  std::vector<double> weights;
-  double intercept = 0, deviation = 0, tolerance = 0.5;
-
-  /// Returns the metrics that the rule reads.
-  std::vector<Metric> metrics() const;
-};
-
-/// Returns the rule of that name: "two-sided", the default, or "paper".
-GateRule find_rule(const std::string& name);
-
-/// Converts a rule to and from JSON; what is no rule is refused with the reason.
-nlohmann::json to_json(const GateRule& rule);
-GateRule rule_from_json(const nlohmann::json& json);
 
 /// How far one layer moved: the mean over seeds of log(score / original's).
 struct LayerMove {
@@ -85,25 +37,50 @@ struct Comparison {
 std::vector<Comparison> compared(const std::vector<Scores>& original,
                                  const std::vector<Scores>& candidate);
 
-/// Returns the values of features.
+/// Returns the score with one entry for each layer of the original: the sum of a candidate's layers
+/// that are made of it.
+Score folded(const Score& original, const Score& candidate);
+
+/// Returns the value of a feature.
+double value_of(const Feature& feature, const Comparison& comparison);
+
+/// Returns the values of features. Each must have its metric among the comparisons.
 std::vector<double> values_of(const std::vector<Feature>& features,
                               const std::vector<Comparison>& comparisons);
 
+/// The change of accuracy that a rule expects.
+struct Prediction {
+  double points = 0;
+  double deviation = 0;  ///< how wrong it usually is
+  /// Returns what holds the true change with a probability of 95 %.
+  Interval interval() const;
+};
+
 struct GateVerdict {
   bool accepted = false;
-  double sure = 0.5;   ///< the probability that the verdict is the right one, as far as seeds tell
-  std::string reason;  ///< one sentence
-  double ratio = 1;    ///< of the network's scores
-  Interval interval;   ///< of that ratio, 95 %
+  /// The probability that the verdict is right. Nothing where it is not known: there is one seed,
+  /// or the rule was fitted to another network.
+  std::optional<double> sure;
+  std::string reason;                ///< one sentence
+  double ratio = 1;                  ///< of the network's scores
+  std::optional<Interval> interval;  ///< of that ratio, 95 %; one seed has none
   std::vector<LayerMove> layers;
-  bool predicts = false;
-  double predicted = 0, uncertainty = 0;  ///< of the change of accuracy, in points
+  std::optional<Prediction> predicted;
+  std::string caveat;  ///< why the prediction is not calibrated here; "" if it is
 };
 
 /// Is a network within the bands of a rule (or not below the original, by the paper's)? This is
 /// what can be said where only the rule's first metric is known.
 bool is_within_bands(const GateRule& rule, const Comparison& comparison);
 
+/// Judges a candidate.
 GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& comparisons);
+
+/// Says how sure a verdict is: ": 94 % sure"; nothing where that is not known. It is never all.
+std::string print_sure(const std::optional<double>& sure);
+
+/// Says what a verdict predicts: "accuracy -0.31 points, give or take 0.75". Without calibration
+/// only the interval is said.
+std::string print_prediction(const GateVerdict& verdict);
 
 }  // namespace lathe

@@ -70,4 +70,21 @@ inline constexpr const char* two_sided_rule = R"json(
 }
 )json";
 
+/// The published rule (Turner, Crowley, O'Boyle, ASPLOS 2021): the score must not fall.
+inline constexpr const char* paper_rule = R"json(
+{
+  "features": [
+    {
+      "form": "log_ratio",
+      "metric": "fisher",
+      "weight": 1
+    }
+  ],
+  "lathe_rule": 2,
+  "name": "paper",
+  "paper": true,
+  "source": "Turner, Crowley, O'Boyle, ASPLOS 2021"
+}
+)json";
+
 }  // namespace lathe

@@ -105,7 +105,8 @@ int calibrate_cells(const Options& options) {
       fmt::print(stderr, "{}: {}\n", metrics[m].name, error.what());
     }
     bool positive = std::all_of(scores.begin(), scores.end(), [](double s) { return s > 0; });
-    bool drawn = metrics[m].name == "fisher" || metrics.size() == 1;
+    bool has_bands = metrics[m].contributes.use == Contribution::Use::bands;
+    bool drawn = has_bands || metrics.size() == 1;
     if (!drawn) continue;
     // Networks whose score is 0 have no place on a logarithmic axis.
     plot.x = {metrics[m].name, positive ? Scale::logarithmic : Scale::linear};
@@ -151,13 +152,13 @@ std::function<int()> prepare(CLI::App& app) {
   add_score_arguments(app, options->score);
   app.add_option(
          "--table", options->tables,
-         "CSV file of networks and their accuracy: cells, or what layers became (several, to "
-         "fit a rule to all)")
+         "file of networks and their accuracy: cells, or what was made of NETWORK (docs/08; "
+         "several, to fit a rule to all)")
       ->required();
-  app.add_option("--test", options->test,
-                 "another such file, of what layers became, to test the rule on");
+  app.add_option("--test", options->tests,
+                 "such files, of networks made of NETWORK, to test the rule on");
   app.add_option("--metric", options->metrics,
-                 "which metrics: fisher,naswot or all; of a rule, beside fisher");
+                 "which metrics: macs,naswot or all; a rule always reads the one with bands");
   app.add_option("--sample", options->sample, "draw so many networks of NAS-Bench-201")
       ->check(CLI::Range(3L, 1L << 20));
   app.add_option("--column", options->column, "the accuracy, among the columns of NAS-Bench-201");
@@ -165,6 +166,8 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--journal", options->journal,
                  "keep scores in this file, and go on with those that are there");
   app.add_option("--svg", options->picture, "draw a picture to this file");
+  app.add_option("--write-table", options->table,
+                 "write the table with its scores to this file, as JSON, and fit nothing");
   app.add_option("--write-rule", options->rule, "write the fitted rule to this file");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options, seeds = app.get_option("--seeds")] {

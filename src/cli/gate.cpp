@@ -30,14 +30,16 @@ void print_line(const std::string& head, const std::string& text) {
 
 void print_rule(const GateRule& rule) {
   if (rule.is_paper) {
-    print_line("rule", "paper: accepted if fisher is not below the original's");
+    print_line("rule", fmt::format("{}: accepted if {} is not below the original's", rule.name,
+                                   rule.features.front().metric));
     return;
   }
   std::string text = fmt::format(
-      "{}: fisher within {:.2g} to {:.2g} times the original's, of each layer within {:.2g} to "
-      "{:.2g}; and no more than {:.2g} points are lost, as predicted by {:.3g}",
-      rule.name, std::exp(-rule.network_band), std::exp(rule.network_band),
-      std::exp(-rule.layer_band), std::exp(rule.layer_band), rule.tolerance, rule.intercept);
+      "{}: {} within {:.2g} to {:.2g} times the original's, of each layer within {:.2g} to "
+      "{:.2g}; and no more than {:.2g} points are lost, as predicted by",
+      rule.name, rule.features.front().metric, std::exp(-rule.network_band),
+      std::exp(rule.network_band), std::exp(-rule.layer_band), std::exp(rule.layer_band),
+      rule.tolerance);
   for (size_t i = 0; i < rule.features.size(); ++i) {
     if (rule.weights[i] == 0) continue;
     text +=
@@ -45,17 +47,19 @@ void print_rule(const GateRule& rule) {
                     name_of(rule.features[i].form), rule.features[i].metric);
   }
   print_line("rule", text);
-  print_line("fitted to", rule.source);
+  print_line("fitted to", fmt::format("{}: {}", print(rule.origin), rule.source));
 }
 
 void print_verdict(const Options& options, const GateRule& rule, const GateVerdict& verdict) {
-  fmt::print("{}: {:.0f} % sure\n", verdict.accepted ? "accepted" : "refused", 100 * verdict.sure);
+  fmt::print("{}{}\n", verdict.accepted ? "accepted" : "refused", print_sure(verdict.sure));
+  if (!verdict.caveat.empty()) print_line("caution", verdict.caveat);
   print_line("why", verdict.reason);
   std::string ratio = fmt::format("{:.3g} times the original's", verdict.ratio);
-  if (options.score.seeds > 1) {
-    ratio += fmt::format(" ({:.3g} to {:.3g}, 95 %)", verdict.interval.low, verdict.interval.high);
+  if (verdict.interval) {
+    ratio +=
+        fmt::format(" ({:.3g} to {:.3g}, 95 %)", verdict.interval->low, verdict.interval->high);
   }
-  print_line("fisher", ratio + "; " + describe(options.score));
+  print_line(rule.features.front().metric, ratio + "; " + describe(options.score));
   std::vector<LayerMove> layers = verdict.layers;
   std::sort(layers.begin(), layers.end(), [](const LayerMove& a, const LayerMove& b) {
     return std::abs(a.log_ratio) > std::abs(b.log_ratio);
@@ -67,10 +71,7 @@ void print_verdict(const Options& options, const GateRule& rule, const GateVerdi
     }
     fmt::print("\n");
   }
-  if (verdict.predicts) {
-    fmt::print("prediction  the accuracy changes by {:+.2f} points, give or take {:.2f}\n",
-               verdict.predicted, verdict.uncertainty);
-  }
+  if (verdict.predicted) print_line("prediction", print_prediction(verdict));
   print_rule(rule);
 }
 
@@ -80,15 +81,21 @@ nlohmann::json report(const GateRule& rule, const GateVerdict& verdict) {
     layers.push_back({{"layer", layer.layer}, {"ratio", std::exp(layer.log_ratio)}});
   }
   nlohmann::json result{{"accepted", verdict.accepted},
-                        {"sure", verdict.sure},
                         {"reason", verdict.reason},
                         {"ratio", verdict.ratio},
-                        {"interval", {verdict.interval.low, verdict.interval.high}},
                         {"layers", layers},
                         {"rule", to_json(rule)}};
-  if (verdict.predicts) {
-    result["prediction"] = {{"points", verdict.predicted}, {"deviation", verdict.uncertainty}};
+  if (verdict.sure) result["sure"] = *verdict.sure;
+  if (verdict.interval) result["interval"] = {verdict.interval->low, verdict.interval->high};
+  if (verdict.predicted) {
+    Interval interval = verdict.predicted->interval();
+    result["prediction"] = {{"interval", {interval.low, interval.high}}};
+    if (verdict.caveat.empty()) {
+      result["prediction"]["points"] = verdict.predicted->points;
+      result["prediction"]["deviation"] = verdict.predicted->deviation;
+    }
   }
+  if (!verdict.caveat.empty()) result["caution"] = verdict.caveat;
   return result;
 }
 
@@ -164,7 +171,8 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("RECIPE", options->recipe,
                  "how layers are changed: 'LAYERS: RECIPE', a .json file, or a recipe for --layer");
   app.add_option("--layer", options->layer, "the layers to change: a name, or a pattern");
-  app.add_option("--rule", options->rule, "two-sided, or paper: the published one");
+  app.add_option("--rule", options->rule,
+                 "two-sided, paper (the published one), or a file of calibrate --write-rule");
   app.add_option("--random", options->random,
                  "judge so many random networks to first order, instead of one");
   app.add_option("--exact", options->confirmed, "and so many of them exactly, to compare");

@@ -1,6 +1,7 @@
 // interpolate.cpp: "lathe interpolate NETWORK RECIPE RECIPE": networks between two networks, what
 // they take and what they keep. Figure 9 of the paper.
 #include "jobs/interpolate.h"
+#include "cli/verb_nest.h"
 #include "cli/verb_scores.h"
 #include "data/file.h"
 #include "report/plot.h"
@@ -35,7 +36,12 @@ nlohmann::json to_json(const Model& model, const Options& options) {
                       {"ratio", model.verdict.ratio},
                       {"accepted", model.verdict.accepted},
                       {"pareto", model.is_best}};
-  if (model.verdict.predicts) json["predicted"] = model.verdict.predicted;
+  if (model.verdict.predicted) {
+    Interval interval = model.verdict.predicted->interval();
+    json["prediction"] = {interval.low, interval.high};
+    if (model.verdict.caveat.empty()) json["predicted"] = model.points();
+  }
+  if (!model.verdict.caveat.empty()) json["caution"] = model.verdict.caveat;
   if (model.times.failure.empty()) {
     json["ms"] = model.times.time * 1e3;
     json["original_ms"] = model.times.own * 1e3;
@@ -48,14 +54,25 @@ nlohmann::json to_json(const Model& model, const Options& options) {
 void print_csv(const std::vector<Model>& models) {
   fmt::print("way,part,macs,weights,ms,original_ms,fisher,predicted,pareto\n");
   for (const Model& model : models) {
-    fmt::print("{},{:.4g},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{}\n", name_of(model.between.way),
+    bool predicts = model.verdict.predicted && model.verdict.caveat.empty();
+    fmt::print("{},{:.4g},{},{},{:.6g},{:.6g},{:.6g},{},{}\n", name_of(model.between.way),
                model.between.part, model.macs, model.weights, model.times.time * 1e3,
-               model.times.own * 1e3, model.verdict.ratio, model.verdict.predicted,
-               model.is_best ? 1 : 0);
+               model.times.own * 1e3, model.verdict.ratio,
+               predicts ? fmt::format("{:.6g}", model.points()) : "", model.is_best ? 1 : 0);
   }
 }
 
+/// Says what is expected: a number, or no more than an interval where the rule is for others.
+std::string print_points(const Model& model) {
+  if (!model.verdict.predicted) return "-";
+  if (model.verdict.caveat.empty()) return fmt::format("{:+.2f}", model.points());
+  Interval interval = model.verdict.predicted->interval();
+  return fmt::format("{:+.1f}..{:+.1f}", interval.low, interval.high);
+}
+
 void print_table(const std::vector<Model>& models, const Options& options) {
+  const std::string caveat = models.empty() ? "" : models.front().verdict.caveat;
+  if (!caveat.empty()) fmt::print("{}\n\n", wrapped(caveat, 0, 0));
   fmt::print("{:<27} {:>9} {:>9} {:>8} {:>6} {:>6} {:>7}\n", "network", "MACs", "weights", "ms",
              "gain", "fisher", "points");
   for (const Model& model : models) {
@@ -64,8 +81,7 @@ void print_table(const std::vector<Model>& models, const Options& options) {
                name_of(model.between, options), print_short(model.macs), print_short(model.weights),
                timed ? fmt::format("{:.3f}", model.times.time * 1e3) : "failed",
                timed ? fmt::format("{:.2f}x", model.speed_up()) : "", model.verdict.ratio,
-               model.verdict.predicts ? fmt::format("{:+.2f}", model.verdict.predicted) : "-",
-               model.is_best ? " *" : "");
+               print_points(model), model.is_best ? " *" : "");
   }
   fmt::print(
       "\nfisher: times the original's. points: the change of accuracy to expect.\n"
@@ -77,13 +93,15 @@ void write_plot(const std::vector<Model>& models, const Options& options) {
                                  options.first, options.second),
             .x = {"latency, ms"},
             .y = {"expected change of accuracy, points"}};
+  bool is_calibrated = models.empty() || models.front().verdict.caveat.empty();
+  if (!is_calibrated) plot.y.title += " (not calibrated)";
   plot.series = {{"the two networks", {}, Marker::square},
                  {"filters in between", {}, Marker::circle},
                  {"layers in between", {}, Marker::triangle}};
   for (const Model& model : models) {
     if (!model.times.failure.empty()) continue;
     plot.series[static_cast<size_t>(model.between.way)].points.push_back(
-        {model.times.time * 1e3, model.verdict.predicted, name_of(model.between, options)});
+        {model.times.time * 1e3, model.points(), name_of(model.between, options)});
   }
   std::string svg = print_svg(plot);
   write_file(options.plot, {std::as_bytes(std::span(svg))});
@@ -125,7 +143,9 @@ std::function<int()> prepare(CLI::App& app) {
       ->check(CLI::Range(0, 1000));
   app.add_option("--layer", options->job.between.layers,
                  "convolutions that change, where both recipes apply: a pattern");
-  app.add_option("--rule", options->rule, "that predicts the accuracy: two-sided, or paper");
+  app.add_option(
+      "--rule", options->rule,
+      "that predicts the accuracy: two-sided, paper, or a file of calibrate --write-rule");
   add_data_arguments(app, options->job.score);
   app.add_option("--seed", options->job.score.network.seed, "the first seed");
   app.add_option("--seconds", options->job.seconds, "of measuring each network")

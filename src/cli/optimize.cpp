@@ -95,7 +95,8 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--work-dir", job.folder, "where the search is kept; runs/NETWORK unless told");
   add_data_arguments(app, job.score);
   app.add_option("--strategy", job.strategy, "assign, evolve, random or nas");
-  app.add_option("--rule", options->rule, "of the gate: two-sided, or paper");
+  app.add_option("--rule", options->rule,
+                 "of the gate: two-sided, paper, or a file of calibrate --write-rule");
   app.add_option("--tolerance", options->tolerance,
                  "points of accuracy that the gate may expect to be lost; 0.5 unless told")
       ->check(CLI::NonNegativeNumber);

@@ -6,74 +6,97 @@
 
 #include "base/error.h"
 #include "data/file.h"
-#include "transforms/transform_kinds.h"
 
 namespace lathe {
 namespace {
-
-/// What a rule looks at where nobody says: all that one run forward and back tells, and what counts
-/// nothing.
-constexpr const char* usual_metrics = "macs,jacob_cov,diversity";
 
 void write_text(const std::string& path, const std::string& text) {
   write_file(path, {std::as_bytes(std::span(text))});
 }
 
-/// Returns the metrics to look at: Fisher Potential, which the gate has bands for, and others.
-std::vector<Metric> metrics_of(const CalibrateArguments& arguments) {
-  std::vector<Metric> result{find_metric("fisher")};
-  for (const Metric& metric :
-       parse_metrics(arguments.metrics.empty() ? usual_metrics : arguments.metrics)) {
-    if (metric.name != "fisher") result.push_back(metric);
-  }
-  return result;
-}
-
-/// The networks of some tables, with their scores.
+/// The networks of some tables, with their scores. The originals are left out.
 struct Networks {
+  std::vector<NetworkTable> tables;
   std::vector<Trained> trained;
   std::vector<double> accuracies;  ///< of each, in percent
-  std::map<std::string, std::vector<Scores>> scores;
-  std::string originals;  ///< the accuracy of the original in each table: "90.38"
+  std::string originals;           ///< the accuracy of the original in each table: "90.38"
 };
 
-/// Returns the accuracy of the network that is as it was.
-double original_in(const std::vector<TrainedNetwork>& table, const std::string& path) {
-  for (const TrainedNetwork& line : table) {
-    bool is_original = std::all_of(line.kinds.begin(), line.kinds.end(),
-                                   [](const std::string& kind) { return kind == "dense"; });
-    if (is_original) return line.top1;
+bool is_scored(const NetworkTable& table, const std::vector<Metric>& metrics) {
+  const std::vector<Scores>& scores = table.original().scores;
+  return std::all_of(metrics.begin(), metrics.end(), [&](const Metric& metric) {
+    return std::any_of(scores.begin(), scores.end(),
+                       [&](const Scores& each) { return each.metric == metric.name; });
+  });
+}
+
+/// Scores the networks of a table; those that cannot be scored are left out.
+void score(NetworkTable& table, const CalibrateArguments& arguments, const Graph& network,
+           const std::vector<Metric>& metrics) {
+  std::vector<ScoreJob> jobs;
+  for (const TrainedNetwork& each : table.networks) {
+    // The original has the empty name in journals: each table may name it in its own way.
+    std::string name = each.recipe.empty() ? "" : each.name;
+    jobs.push_back({name, [&] { return transformed(network, each.recipe); }});
   }
-  fail("'{}' has no network whose layers are all dense", path);
+  auto scores = score_all(arguments.score, arguments.journal, jobs, metrics);
+  if (!scores.contains("")) fail("the original could not be scored");
+  for (TrainedNetwork& each : table.networks) {
+    auto found = scores.find(each.recipe.empty() ? "" : each.name);
+    if (found != scores.end()) each.scores = found->second;
+  }
+  std::erase_if(table.networks, [](const TrainedNetwork& each) { return each.scores.empty(); });
+  table.scored_on = describe(arguments.score);
+  if (table.origin.dataset.empty()) table.origin.dataset = dataset_of(arguments.score);
 }
 
 Networks read_networks(const CalibrateArguments& arguments, const std::vector<std::string>& paths,
                        const std::vector<Metric>& metrics) {
   Graph network = load_untrained(arguments.score);
-  std::vector<TrainedNetwork> lines;
-  std::vector<double> originals;
   Networks result;
   for (const std::string& path : paths) {
-    std::vector<TrainedNetwork> table = read_network_table(path);
-    double original = original_in(table, path);
-    result.originals += fmt::format("{}{}", result.originals.empty() ? "" : " and ", original);
-    originals.resize(originals.size() + table.size(), original);
-    lines.insert(lines.end(), table.begin(), table.end());
-  }
-  std::vector<ScoreJob> jobs{{"", [&] { return network; }}};
-  for (const TrainedNetwork& line : lines) {
-    jobs.push_back({line.name, [&] { return transformed(network, recipe_of(line, network)); }});
-  }
-  result.scores = score_all(arguments.score, arguments.journal, jobs, metrics);
-  if (!result.scores.contains("")) fail("the original could not be scored");
-  for (size_t i = 0; i < lines.size(); ++i) {
-    auto found = result.scores.find(lines[i].name);
-    if (found == result.scores.end()) continue;
-    result.trained.push_back({lines[i].name, lines[i].top1 - originals[i],
-                              compared(result.scores.at(""), found->second)});
-    result.accuracies.push_back(lines[i].top1);
+    NetworkTable table = read_network_table(path, arguments.score.network.network, network);
+    if (!is_scored(table, metrics)) score(table, arguments, network, metrics);
+    double original = table.original().accuracy();
+    result.originals += fmt::format("{}{:.2f}", result.originals.empty() ? "" : " and ", original);
+    for (const Trained& trained : trained_in(table, metrics)) {
+      result.trained.push_back(trained);
+      result.accuracies.push_back(original + trained.change);
+    }
+    result.tables.push_back(std::move(table));
   }
   return result;
+}
+
+std::string names_of(const std::vector<NetworkTable>& tables) {
+  std::string names;
+  for (const NetworkTable& table : tables) names += (names.empty() ? "" : ", ") + table.name;
+  return names;
+}
+
+std::string print_brief(const RuleQuality& q) {
+  return fmt::format(
+      "area {:.2f} ({:.2f} to {:.2f}) and rank correlation {:.2f} ({:.2f} to {:.2f})", q.area,
+      q.area_interval.low, q.area_interval.high, q.spearman, q.spearman_interval.low,
+      q.spearman_interval.high);
+}
+
+/// Says where a rule is from, and how well it does.
+void set_source(GateRule& rule, const Networks& networks, const RuleQuality& left_out,
+                const Networks& others, const RuleQuality& tested) {
+  rule.origin = networks.tables.front().origin;
+  for (const NetworkTable& table : networks.tables) {
+    rule.tables.push_back(table.name);
+    if (table.origin == rule.origin) continue;
+    fail("'{}' is of {}, but '{}' of {}: one rule is for one way of training", table.name,
+         print(table.origin), networks.tables.front().name, print(rule.origin));
+  }
+  rule.source = fmt::format("{} networks of {}, {}; {} when each is left out",
+                            networks.trained.size(), names_of(networks.tables),
+                            networks.tables.front().scored_on, print_brief(left_out));
+  if (others.trained.empty()) return;
+  rule.source += fmt::format("; {} on {} networks of {} that took no part", print_brief(tested),
+                             others.trained.size(), names_of(others.tables));
 }
 
 void print_quality(const char* name, const RuleQuality& q) {
@@ -126,20 +149,20 @@ void print_networks(const Networks& networks, const RuleQuality& quality) {
 
 void print_single_scores(const Networks& networks, const std::vector<Metric>& metrics) {
   fmt::print("\nsingle scores, ranked as they are\n");
-  for (size_t m = 0; m < metrics.size(); ++m) {
+  for (const Metric& metric : metrics) {
     std::vector<double> values, changes;
     for (const Trained& trained : networks.trained) {
-      values.push_back(mean(networks.scores.at(trained.name)[m].totals()));
+      values.push_back(values_of({{metric.name, Form::difference}}, trained.comparisons).front());
       changes.push_back(trained.change);
     }
-    Correlation c = correlated(metrics[m].name, values, changes);
+    Correlation c = correlated(metric.name, values, changes);
     fmt::print("{:<12}{:>6.2f} ({:.2f} to {:.2f})\n", c.metric, c.spearman, c.spearman_interval.low,
                c.spearman_interval.high);
   }
 }
 
 void print_rule(const GateRule& rule) {
-  fmt::print("\nthe rule: {:+.3f} points", rule.intercept);
+  fmt::print("\nthe rule: points are the sum of");
   for (size_t i = 0; i < rule.features.size(); ++i) {
     if (rule.weights[i] == 0) continue;
     fmt::print("\n{:>17.3f} {}({})", rule.weights[i], name_of(rule.features[i].form),
@@ -154,27 +177,33 @@ void print_head(const char* what, const Networks& networks, const RuleQuality& q
              networks.trained.size(), quality.kept, tolerance, networks.originals, quality.lost);
 }
 
+/// Scores a table, and writes it with its scores.
+int write_table(const CalibrateArguments& arguments, const std::vector<Metric>& metrics) {
+  if (arguments.tables.size() != 1) fail("--write-table writes one table: give one with --table");
+  NetworkTable table = read_networks(arguments, arguments.tables, metrics).tables.front();
+  write_text(arguments.table, print_scored(table));
+  fmt::print("wrote {}: {} networks and their original; {}\n", arguments.table,
+             table.networks.size() - 1, table.scored_on);
+  return 0;
+}
+
 }  // namespace
 
 void write_picture(const std::string& path, const Plot& plot) { write_text(path, print_svg(plot)); }
 
 int calibrate_recipes(const CalibrateArguments& arguments) {
-  std::vector<Metric> metrics = metrics_of(arguments);
+  std::vector<Metric> metrics = metrics_for_rule(arguments.metrics);
+  if (!arguments.table.empty()) return write_table(arguments, metrics);
   double tolerance = arguments.tolerance;
   std::vector<Feature> features = features_of(metrics);
   Networks networks = read_networks(arguments, arguments.tables, metrics), others;
   FittedRule fitted = fit_rule(features, networks.trained, tolerance);
-  std::string network = arguments.score.network.network;
-  fitted.rule.source = fmt::format(
-      "{} networks made of {}, trained; {}; area {:.2f} and rank correlation {:.2f} when each is "
-      "left out",
-      networks.trained.size(), network, describe(arguments.score), fitted.quality.area,
-      fitted.quality.spearman);
   RuleQuality published = quality_of(find_rule("paper"), networks.trained, tolerance), tested;
-  if (!arguments.test.empty()) {
-    others = read_networks(arguments, {arguments.test}, metrics);
+  if (!arguments.tests.empty()) {
+    others = read_networks(arguments, arguments.tests, metrics);
     tested = quality_of(fitted.rule, others.trained, tolerance);
   }
+  set_source(fitted.rule, networks, fitted.quality, others, tested);
   if (!arguments.rule.empty()) write_text(arguments.rule, to_json(fitted.rule).dump(2) + "\n");
   if (!arguments.picture.empty()) {
     write_picture(arguments.picture, picture_of(networks.trained, fitted.quality, tolerance));
@@ -183,25 +212,25 @@ int calibrate_recipes(const CalibrateArguments& arguments) {
     nlohmann::json report{{"rule", to_json(fitted.rule)},
                           {"two-sided", to_json(fitted.quality)},
                           {"paper", to_json(published)}};
-    if (!arguments.test.empty()) report["test"] = to_json(tested);
+    if (!arguments.tests.empty()) report["test"] = to_json(tested);
     fmt::print("{}\n", report.dump(2));
     return 0;
   }
-  fmt::print("made of {}, {}\n", network, describe(arguments.score));
+  fmt::print("made of {}; {}\n", print(fitted.rule.origin), networks.tables.front().scored_on);
   print_head("fitted to", networks, fitted.quality, tolerance);
-  if (!arguments.test.empty()) print_head("tested on", others, tested, tolerance);
+  if (!arguments.tests.empty()) print_head("tested on", others, tested, tolerance);
   fmt::print("\n{:<12}{:<22}{:<25}{:<15}{}\n", "rule", "area under the curve", "rank correlation",
              "kept, refused", "lost, accepted");
   print_quality("two-sided", fitted.quality);
   print_quality("paper", published);
-  if (!arguments.test.empty()) {
+  if (!arguments.tests.empty()) {
     print_quality("in the test", tested);
     print_quality("paper there", quality_of(find_rule("paper"), others.trained, tolerance));
   }
   print_rule(fitted.rule);
   print_single_scores(networks, metrics);
   print_networks(networks, fitted.quality);
-  if (!arguments.test.empty()) print_networks(others, tested);
+  if (!arguments.tests.empty()) print_networks(others, tested);
   return 0;
 }
 

@@ -2,7 +2,7 @@
 // "lathe calibrate" that knows of no cells.
 #pragma once
 
-#include "capacity/calibration.h"
+#include "capacity/network_table.h"
 #include "cli/verb_journal.h"
 #include "report/plot.h"
 
@@ -12,7 +12,8 @@ namespace lathe {
 struct CalibrateArguments {
   ScoreArguments score;
   std::vector<std::string> tables;
-  std::string test, metrics, journal, picture, rule;
+  std::vector<std::string> tests;
+  std::string metrics, journal, picture, rule, table;
   double tolerance = 0.5;
   bool json = false;
 };

@@ -20,11 +20,11 @@ void line(const char* what, const std::string& text) { fmt::print("{:<14}{}\n", 
 
 std::string print_verdict(const ResultVerdict& verdict) {
   std::string interval =
-      verdict.interval.size() == 2
-          ? fmt::format(" ({:.3g} to {:.3g})", verdict.interval[0], verdict.interval[1])
-          : "";
-  return fmt::format("fisher {:.3g} times the original's{}; {}, {:.0f} % sure", verdict.ratio,
-                     interval, verdict.accepted ? "accepted" : "refused", 100 * verdict.sure);
+      verdict.interval
+          ? fmt::format(" ({:.3g} to {:.3g})", verdict.interval->at(0), verdict.interval->at(1))
+          : ", one seed";
+  return fmt::format("fisher {:.3g} times the original's{}; {}{}", verdict.ratio, interval,
+                     verdict.accepted ? "accepted" : "refused", print_sure(verdict.sure));
 }
 
 void print_comparisons(const SearchResult& result) {
@@ -203,6 +203,12 @@ void print_result(const SearchResult& result, const std::string& folder) {
   line("MACs",
        fmt::format("{}, was {}", print_short(winner.macs), print_short(result.original.macs)));
   if (winner.verdict) line("capacity", print_verdict(*winner.verdict));
+  if (winner.verdict && winner.verdict->caveat && winner.verdict->prediction) {
+    line("prediction", wrapped(*winner.verdict->caveat, 14, 14));
+    line("", fmt::format("accuracy {:+.1f} to {:+.1f} points, if it holds here; {:.2g} may be lost",
+                         winner.verdict->prediction->at(0), winner.verdict->prediction->at(1),
+                         result.rule.tolerance));
+  }
   if (winner.verdict && winner.verdict->predicted) {
     line("prediction",
          fmt::format("accuracy {:+.2f} points, give or take {:.2f}; {:.2g} may be lost",

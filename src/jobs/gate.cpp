@@ -74,7 +74,7 @@ class RandomGate {
         choices_(choices_of(network_)),
         scorer_(make_scorer(options.score)),
         start_(Clock::now()),
-        first_(network_, scorer_, seed_) {
+        first_(network_, scorer_, options.rule.metrics(), seed_) {
     result_.original_seconds = seconds_since(start_);
   }
 
@@ -139,7 +139,7 @@ class RandomGate {
       changed[choices_[l].layer] = choices_[l].recipes[drawn[l]];
     }
     std::vector<LayerScore> scores = first_.scores(changed);
-    Comparison result{"fisher", {}, {}, {}};
+    Comparison result{first_.metrics().front().name, {}, {}, {}};
     double before = 0, after = 0;
     for (size_t i = 0; i < scores.size(); ++i) {
       double was = first_.original()[i].score, is = scores[i].score;
@@ -163,7 +163,7 @@ class RandomGate {
       Evaluation evaluation(initialised(changed, seed_), scorer_.batch(seed_),
                             scorer_.evaluation(seed_));
       result_.exact_ratios.push_back(
-          std::log(evaluation.run({find_metric("fisher")})[0].total / total));
+          std::log(evaluation.run({first_.metrics().front()})[0].total / total));
     }
     std::vector<double> approximate(result_.log_ratios.begin(),
                                     result_.log_ratios.begin() + static_cast<long>(count));
@@ -185,7 +185,8 @@ GateVerdict judge_network(const GateJobOptions& options, const JobListener& list
   std::vector<Scores> first = scorer.run(original, metrics);
   before = seeds;
   check_stopped(listener);
-  return judge(options.rule, compared(first, scorer.run(candidate, metrics)));
+  return judge(suited(options.rule, original, scorer.dataset()),
+               compared(first, scorer.run(candidate, metrics)));
 }
 
 RandomJudgement judge_random(const GateJobOptions& options, const RandomNetworks& how,

@@ -32,7 +32,7 @@ struct RandomNetworks {
 /// What came of networks that were drawn at random.
 struct RandomJudgement {
   size_t accepted = 0;                    ///< to first order
-  std::vector<double> log_ratios;         ///< of Fisher Potentials, to first order
+  std::vector<double> log_ratios;         ///< of scores, to first order
   std::vector<double> exact_ratios;       ///< the same of the first networks, exactly
   std::optional<double> agreement;        ///< of both, in rank; none of fewer than three
   double original_seconds = 0;            ///< of evaluating the original

@@ -20,7 +20,7 @@ void mark_best(std::vector<InterpolatedNetwork>& networks) {
     for (const InterpolatedNetwork& other : networks) {
       if (!is_measured(other)) continue;
       double faster = other.speed_up() - network.speed_up();
-      double better = other.verdict.predicted - network.verdict.predicted;
+      double better = other.points() - network.points();
       if (faster >= 0 && better >= 0 && faster + better > 0) network.is_best = false;
     }
   }
@@ -44,10 +44,11 @@ class Row {
         row_(interpolated(timed_, options.first, options.second, options.between)),
         scored_(load_untrained(options.score)),
         scorer_(make_scorer(options.score)),
+        rule_(suited(options.rule, timed_, scorer_.dataset())),
         bench_(initialised(timed_, seed_), bench_options(options)) {}
 
   std::vector<InterpolatedNetwork> run(const JobListener& listener) {
-    std::vector<Scores> original = scorer_.run(scored_, options_.rule.metrics());
+    std::vector<Scores> original = scorer_.run(scored_, rule_.metrics());
     std::vector<InterpolatedNetwork> networks;
     for (const Between& between : row_) {
       listener(WorkDone{"networks", networks.size(), row_.size()});
@@ -65,6 +66,7 @@ class Row {
   std::vector<Between> row_;
   Graph scored_;
   Scorer scorer_;
+  GateRule rule_;
   NetworkBench bench_;
 
   InterpolatedNetwork evaluated(const Between& between, const std::vector<Scores>& original) {
@@ -73,8 +75,7 @@ class Row {
     set_costs(network, graph);
     network.times = bench_.measure(initialised(graph, seed_));
     Graph untrained = transformed(scored_, between.recipe);
-    network.verdict =
-        judge(options_.rule, compared(original, scorer_.run(untrained, options_.rule.metrics())));
+    network.verdict = judge(rule_, compared(original, scorer_.run(untrained, rule_.metrics())));
     return network;
   }
 };

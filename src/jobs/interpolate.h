@@ -31,6 +31,8 @@ struct InterpolatedNetwork {
   GateVerdict verdict;
   bool is_best = false;  ///< no other is both faster and expected to be as accurate
 
+  /// Returns the points that are predicted, to order networks by; 0 where a rule predicts nothing.
+  double points() const { return verdict.predicted ? verdict.predicted->points : 0; }
   /// Returns how many times as fast as the original it is.
   double speed_up() const { return times.own / times.time; }
 };

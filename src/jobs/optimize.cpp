@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "compile/embedded.h"
 #include "compile/tuned.h"
 #include "jobs/budget.h"
@@ -29,7 +30,8 @@ Journal::Identity identity_of(const OptimizeOptions& options, const Graph& netwo
           {"data", score.data + " " + score.normalize},
           {"scoring", fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds,
                                   score.network.seed)},
-          {"rule", fmt::format("{}, {} points", options.rule.name, options.rule.tolerance)},
+          {"rule", fmt::format("{} {:016x}, {} points", options.rule.name,
+                               hash_bytes(to_json(options.rule).dump()), options.rule.tolerance)},
           {"number of threads", std::to_string(options.threads)}};
 }
 
@@ -68,13 +70,14 @@ class NetworkSearch {
         timed_(load_network(options.score.network)),
         space_(reachable_space(timed_, options)),
         scorer_(make_scorer(options.score)),
+        rule_(suited(options.rule, timed_, scorer_.dataset())),
         scored_(load_untrained(options.score)),
         folder_(options.folder),
         identity_(identity_of(options, timed_)),
         journal_(options.folder, identity_),
         original_(initialised(timed_, options.score.network.seed)),
         bench_(original_, bench_options(options)),
-        first_(scored_, scorer_, options.score.network.seed) {
+        first_(scored_, scorer_, rule_.metrics(), options.score.network.seed) {
     compare_with_peers();
     measure_original();
     folder_.keep();
@@ -104,6 +107,7 @@ class NetworkSearch {
   Graph timed_;
   NetworkSpace space_;
   Scorer scorer_;
+  GateRule rule_;
   Graph scored_;
   WorkFolder folder_;
   Journal::Identity identity_;
@@ -129,7 +133,7 @@ class NetworkSearch {
   StrategyInput input() const {
     return {space_,
             tables_,
-            options_.rule,
+            rule_,
             options_.limits,
             options_.trials,
             options_.exact,
@@ -185,7 +189,7 @@ class NetworkSearch {
   bool fill_tables() {
     int workers = workers_of(options_.score);
     if (options_.space.most > 0) {
-      auto few = screened(space_, options_.space.most, options_.rule, first_, journal_, workers,
+      auto few = screened(space_, options_.space.most, rule_, first_, journal_, workers,
                           table_options(Phase::looking));
       if (!few) return false;
       space_ = std::move(*few);

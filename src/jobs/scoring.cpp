@@ -39,10 +39,13 @@ Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, s
   return Scorer(load_dataset(arguments.data, Split::train, *normalize), options);
 }
 
+std::string dataset_of(const ScoreArguments& arguments) {
+  return arguments.data.substr(0, arguments.data.find(':'));
+}
+
 std::string describe(const ScoreArguments& arguments) {
-  return fmt::format("{} samples of {}, {} seed{}", arguments.samples,
-                     arguments.data.substr(0, arguments.data.find(':')), arguments.seeds,
-                     arguments.seeds == 1 ? "" : "s");
+  return fmt::format("{} samples of {}, {} seed{}", arguments.samples, dataset_of(arguments),
+                     arguments.seeds, arguments.seeds == 1 ? "" : "s");
 }
 
 }  // namespace lathe

@@ -30,6 +30,9 @@ int workers_of(const ScoreArguments& arguments);
 Scorer make_scorer(const ScoreArguments& arguments,
                    std::function<void(size_t, size_t)> progress = nullptr);
 
+/// Returns the name of the data: "cifar10".
+std::string dataset_of(const ScoreArguments& arguments);
+
 /// Says what networks are scored on: "64 samples of cifar10, 8 seeds".
 std::string describe(const ScoreArguments& arguments);
 

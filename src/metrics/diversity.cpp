@@ -78,7 +78,14 @@ Finish prepare(Evaluation& evaluation) {
 }  // namespace
 
 Metric diversity() {
-  return {"diversity", "how many different things the channels of a layer say", prepare};
+  // It is a logarithm already. Of all that a recipe makes of a layer, the network sees the last.
+  return {"diversity",
+          "how many different things the channels of a layer say",
+          prepare,
+          {.use = Contribution::Use::usual,
+           .forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}},
+           .whole = Contribution::Whole::mean,
+           .first_order = FirstOrderScore{FirstOrderScore::Parts::last, 0}}};
 }
 
 }  // namespace lathe::metrics

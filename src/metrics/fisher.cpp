@@ -56,7 +56,18 @@ Finish prepare(Evaluation& evaluation) {
 }  // namespace
 
 Metric fisher() {
-  return {"fisher", "Fisher Potential: what the loss owes to each channel", prepare};
+  // Being far from the original, up or down, is what warns. A product with the gradient is squared:
+  // the score of a layer grows with the squares of what it gets.
+  return {"fisher",
+          "Fisher Potential: what the loss owes to each channel",
+          prepare,
+          {.use = Contribution::Use::bands,
+           .forms = {{Form::distance, Direction::warns},
+                     {Form::log_distance, Direction::warns},
+                     {Form::layers_distance, Direction::warns},
+                     {Form::worst_distance, Direction::warns}},
+           .whole = Contribution::Whole::sum,
+           .first_order = FirstOrderScore{FirstOrderScore::Parts::sum, 1}}};
 }
 
 }  // namespace lathe::metrics

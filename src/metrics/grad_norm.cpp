@@ -28,6 +28,14 @@ Finish prepare(Evaluation& evaluation) {
 
 }  // namespace
 
-Metric grad_norm() { return {"grad_norm", "lengths of the layers' gradients", prepare}; }
+Metric grad_norm() {
+  // What is summed up is compared by its ratio. It grows with the gradient, not with its square.
+  return {"grad_norm",
+          "lengths of the layers' gradients",
+          prepare,
+          {.forms = {{Form::log_ratio, Direction::promises}, {Form::distance, Direction::warns}},
+           .whole = Contribution::Whole::sum,
+           .first_order = FirstOrderScore{FirstOrderScore::Parts::sum, 0.5}}};
+}
 
 }  // namespace lathe::metrics

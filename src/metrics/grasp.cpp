@@ -44,6 +44,13 @@ Finish prepare(Evaluation& evaluation) {
 
 }  // namespace
 
-Metric grasp() { return {"grasp", "GraSP: what the gradient owes to each weight", prepare}; }
+Metric grasp() {
+  // A layer alone does not tell how the gradient of all others changes with it.
+  return {"grasp",
+          "GraSP: what the gradient owes to each weight",
+          prepare,
+          {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}},
+           .whole = Contribution::Whole::sum}};
+}
 
 }  // namespace lathe::metrics

@@ -81,7 +81,12 @@ Finish prepare(Evaluation& evaluation) {
 }  // namespace
 
 Metric jacob_cov() {
-  return {"jacob_cov", "how little the gradients by different images correlate", prepare};
+  // It is about the whole network: layers alone tell nothing of it.
+  return {"jacob_cov",
+          "how little the gradients by different images correlate",
+          prepare,
+          {.use = Contribution::Use::usual,
+           .forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
 }
 
 }  // namespace lathe::metrics

@@ -21,6 +21,18 @@ Finish prepare(Evaluation& evaluation) {
 
 }  // namespace
 
-Metric macs() { return {"macs", "multiplications with addition for one image", prepare}; }
+Metric macs() {
+  // Steps only ever make a network smaller: that it moved would say the same again. But a few large
+  // layers can hide that all others became small.
+  return {
+      "macs",
+      "multiplications with addition for one image",
+      prepare,
+      {.use = Contribution::Use::usual,
+       .measures = Contribution::Measures::size,
+       .forms = {{Form::log_ratio, Direction::promises}, {Form::layers_distance, Direction::warns}},
+       .whole = Contribution::Whole::sum,
+       .first_order = FirstOrderScore{}}};
+}
 
 }  // namespace lathe::metrics

@@ -9,6 +9,35 @@
 #include "base/error.h"
 
 namespace lathe {
+namespace {
+
+constexpr std::pair<Form, const char*> form_names[] = {
+    {Form::distance, "distance"},
+    {Form::log_distance, "log_distance"},
+    {Form::layers_distance, "layers_distance"},
+    {Form::worst_distance, "worst_distance"},
+    {Form::log_ratio, "log_ratio"},
+    {Form::difference, "difference"},
+    {Form::moved, "moved"},
+};
+
+}  // namespace
+
+const char* name_of(Form form) {
+  for (const auto& [known, name] : form_names) {
+    if (known == form) return name;
+  }
+  return "";
+}
+
+Form form_named(const std::string& name) {
+  std::vector<const char*> names;
+  for (const auto& [form, known] : form_names) {
+    if (name == known) return form;
+    names.push_back(known);
+  }
+  fail("scores are not compared in the form '{}'; there are {}", name, fmt::join(names, ", "));
+}
 
 const Metric& find_metric(const std::string& name) {
   const auto& all = metrics::all();
@@ -26,6 +55,14 @@ std::vector<Metric> parse_metrics(const std::string& list) {
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) result.push_back(find_metric(name));
   if (result.empty()) fail("name a metric, or several as in 'fisher,naswot'");
+  return result;
+}
+
+std::vector<Metric> metrics_used(Contribution::Use use) {
+  std::vector<Metric> result;
+  for (const Metric& metric : metrics::all()) {
+    if (metric.contributes.use == use) result.push_back(metric);
+  }
   return result;
 }
 

@@ -7,9 +7,14 @@
 // A metric adds nodes to a program (metric_program.h: the network as it learns, with its gradients)
 // that compute something small, and says how a score is made of that. So several metrics share one
 // program, which is compiled and run once.
+//
+// A metric also says what it contributes to a prediction of accuracy (capacity/): how its scores
+// are compared, which way they may count, and what is known of them when layers are looked at one
+// by one. Nobody else knows a metric by its name.
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,11 +37,67 @@ struct Score {
 /// Makes a score, once the programs ran.
 using Finish = std::function<Score()>;
 
+/// A way to compare the score of a network with the original's. Each is 0 for the original.
+enum class Form {
+  distance,         ///< |log(score / original's)|, of the network
+  log_distance,     ///< log(1 + distance): that a score is far off, not how far
+  layers_distance,  ///< the mean of distances over layers
+  worst_distance,   ///< the largest of them
+  log_ratio,        ///< log(score / original's)
+  difference,       ///< score - original's
+  moved,            ///< |score - original's|
+};
+
+/// Names a form: "distance", ...
+const char* name_of(Form form);
+
+/// Finds a form by its name; an unknown one is an error.
+Form form_named(const std::string& name);
+
+/// Which way a form may count. What would count the other way counts nothing.
+enum class Direction {
+  promises,  ///< more of it never means less accuracy
+  warns,     ///< more of it never means more accuracy
+};
+
+/// A form that a rule may look at.
+struct MetricForm {
+  Form form;
+  Direction direction;
+};
+
+/// What a metric says of a network whose layers are evaluated one by one, each alone
+/// (capacity/first_order.h).
+struct FirstOrderScore {
+  /// A recipe can make several layers of one: do their scores add up, or does the last one count?
+  enum class Parts { sum, last } parts = Parts::sum;
+  /// The score of a layer grows with this power of the gradient that it gets, in squares.
+  double gradient = 0;
+};
+
+/// What a metric contributes to a prediction of accuracy.
+struct Contribution {
+  /// When a rule looks at the metric.
+  enum class Use {
+    bands,  ///< always: a rule limits how far it may move. One metric has this
+    usual,  ///< unless the user names others
+    asked,  ///< if the user names it
+  } use = Use::asked;
+  /// Does it measure what a search makes smaller on purpose?
+  enum class Measures { capacity, size } measures = Measures::capacity;
+  std::vector<MetricForm> forms;
+  /// How the score of a network follows from those of its layers.
+  enum class Whole { other, sum, mean } whole = Whole::other;
+  /// Nothing: layers that are evaluated alone do not tell.
+  std::optional<FirstOrderScore> first_order = std::nullopt;
+};
+
 struct Metric {
   std::string name;
   std::string summary;  ///< one line
   /// Adds what the metric needs to the programs of an evaluation.
   Finish (*prepare)(Evaluation& evaluation);
+  Contribution contributes;
 };
 
 namespace metrics {
@@ -49,5 +110,8 @@ const Metric& find_metric(const std::string& name);
 
 /// Returns the metrics of a list, "fisher,naswot", or "all".
 std::vector<Metric> parse_metrics(const std::string& list);
+
+/// Returns the metrics that are used so in rules.
+std::vector<Metric> metrics_used(Contribution::Use use);
 
 }  // namespace lathe

@@ -46,6 +46,8 @@ class Scorer {
   /// Returns a minibatch: the one of a seed.
   Batch batch(uint64_t seed) const;
   const ScorerOptions& options() const { return options_; }
+  /// Returns the name of the data: "cifar10".
+  const std::string& dataset() const { return data_.name; }
   /// Returns how the network of a seed is evaluated.
   EvaluationOptions evaluation(uint64_t seed) const;
 

@@ -84,6 +84,12 @@ Finish prepare(Evaluation& evaluation) {
 
 }  // namespace
 
-Metric naswot() { return {"naswot", "NASWOT: how well the rectifiers tell images apart", prepare}; }
+Metric naswot() {
+  // It is a logarithm already, and about the whole network.
+  return {"naswot",
+          "NASWOT: how well the rectifiers tell images apart",
+          prepare,
+          {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
+}
 
 }  // namespace lathe::metrics

@@ -25,6 +25,18 @@ Finish prepare(Evaluation& evaluation) {
 
 }  // namespace
 
-Metric params() { return {"params", "number of weights", prepare}; }
+Metric params() {
+  // Steps only ever make a network smaller: that it moved would say the same again. But a few large
+  // layers can hide that all others became small.
+  return {
+      "params",
+      "number of weights",
+      prepare,
+      {.use = Contribution::Use::asked,
+       .measures = Contribution::Measures::size,
+       .forms = {{Form::log_ratio, Direction::promises}, {Form::layers_distance, Direction::warns}},
+       .whole = Contribution::Whole::sum,
+       .first_order = FirstOrderScore{}}};
+}
 
 }  // namespace lathe::metrics

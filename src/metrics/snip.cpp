@@ -20,6 +20,14 @@ Finish prepare(Evaluation& evaluation) {
 
 }  // namespace
 
-Metric snip() { return {"snip", "SNIP: what the loss owes to each weight", prepare}; }
+Metric snip() {
+  // What is summed up is compared by its ratio. It grows with the gradient, not with its square.
+  return {"snip",
+          "SNIP: what the loss owes to each weight",
+          prepare,
+          {.forms = {{Form::log_ratio, Direction::promises}, {Form::distance, Direction::warns}},
+           .whole = Contribution::Whole::sum,
+           .first_order = FirstOrderScore{FirstOrderScore::Parts::sum, 0.5}}};
+}
 
 }  // namespace lathe::metrics

@@ -42,7 +42,11 @@ Finish prepare(Evaluation& evaluation) {
 }  // namespace
 
 Metric synflow() {
-  return {"synflow", "SynFlow: what flows through each weight, as a logarithm", prepare};
+  // It is a logarithm already, and about the whole network.
+  return {"synflow",
+          "SynFlow: what flows through each weight, as a logarithm",
+          prepare,
+          {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
 }
 
 }  // namespace lathe::metrics

@@ -125,6 +125,12 @@ Finish prepare(Evaluation& evaluation) {
 
 }  // namespace
 
-Metric zen() { return {"zen", "Zen-score: how much features change with the image", prepare}; }
+Metric zen() {
+  // It is a logarithm already, and about the whole network.
+  return {"zen",
+          "Zen-score: how much features change with the image",
+          prepare,
+          {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
+}
 
 }  // namespace lathe::metrics

@@ -48,6 +48,13 @@ Finish prepare(Evaluation& evaluation) {
 
 }  // namespace
 
-Metric zico() { return {"zico", "ZiCo: how steady gradients are between batches", prepare}; }
+Metric zico() {
+  // Scores of layers are logarithms. It compares batches, and a layer alone reads one.
+  return {"zico",
+          "ZiCo: how steady gradients are between batches",
+          prepare,
+          {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}},
+           .whole = Contribution::Whole::sum}};
+}
 
 }  // namespace lathe::metrics

@@ -28,11 +28,17 @@ Html tiles(const SearchResult& result) {
   out += tile(print_amount(winner.macs), "MACs", "was " + print_amount(result.original.macs));
   if (const auto& verdict = winner.verdict) {
     out += tile(print_digits(verdict->ratio), "fisher, times the original's",
-                fmt::format("95 %: {} to {}", print_digits(verdict->interval[0]),
-                            print_digits(verdict->interval[1])));
+                verdict->interval
+                    ? fmt::format("95 %: {} to {}", print_digits(verdict->interval->at(0)),
+                                  print_digits(verdict->interval->at(1)))
+                    : "one seed: no interval");
     if (verdict->predicted) {
       out += tile(print_change(*verdict->predicted), "points of accuracy, predicted",
                   fmt::format("give or take {:.2f}", verdict->uncertainty.value_or(0)));
+    } else if (verdict->prediction) {
+      out += tile(fmt::format("{} to {}", print_change(verdict->prediction->at(0)),
+                              print_change(verdict->prediction->at(1))),
+                  "points of accuracy", "not calibrated for this network");
     }
   }
   return element("div", out, "class=\"tiles\"");

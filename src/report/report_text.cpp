@@ -7,13 +7,19 @@
 #include <cmath>
 #include <regex>
 
+#include "capacity/gate.h"
+
 namespace lathe {
 namespace {
 
 std::string capacity(const ResultVerdict& verdict) {
-  return fmt::format("{} ({}, {:.0f} % sure)",
-                     verdict.accepted ? "capacity kept" : "capacity not kept",
-                     verdict.accepted ? "accepted" : "refused", 100 * verdict.sure);
+  return fmt::format("{} ({}{})", verdict.accepted ? "capacity kept" : "capacity not kept",
+                     verdict.accepted ? "accepted" : "refused", print_sure(verdict.sure));
+}
+
+std::string capitalised(std::string text) {
+  if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
+  return text;
 }
 
 std::string plural(size_t count, const char* what) {
@@ -111,6 +117,10 @@ std::string caution(const SearchResult& result) {
         " The change of accuracy, {} points, is a prediction, give or take {:.2f}: nobody has "
         "trained this network.",
         print_change(*verdict->predicted), verdict->uncertainty.value_or(0));
+  } else if (verdict && verdict->caveat && verdict->prediction) {
+    text += fmt::format(" {}. If it holds here, the accuracy changes by {} to {} points.",
+                        capitalised(*verdict->caveat), print_change(verdict->prediction->at(0)),
+                        print_change(verdict->prediction->at(1)));
   } else {
     text += " Nothing here is a measured accuracy: nobody has trained this network.";
   }

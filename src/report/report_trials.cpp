@@ -39,7 +39,9 @@ NetworkTrial network_trial(const RecordedTrial& recorded, long count) {
   if (trial.time <= 0 && result.ms) *result.ms *= 1e3;
   result.ratio = result.exact ? number(part(verdict, "ratio"))
                               : transformed_by(std::exp, number(part(first, "log_ratio")));
-  result.predicted = number(part(result.exact ? verdict : first, "predicted"));
+  // Where the rule was fitted to other networks, a prediction orders these, and says no more.
+  bool is_calibrated = part(first, "caveat").is_null() && part(verdict, "caveat").is_null();
+  if (is_calibrated) result.predicted = number(part(result.exact ? verdict : first, "predicted"));
   result.weights = std::lround(number(part(trial.details, "weights")).value_or(0));
   return result;
 }

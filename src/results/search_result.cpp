@@ -48,6 +48,8 @@ void describe(auto& fields, Of<ResultVerdict> auto& verdict) {
   fields("layers", verdict.layers);
   fields("predicted", verdict.predicted);
   fields("uncertainty", verdict.uncertainty);
+  fields("prediction", verdict.prediction);
+  fields("caveat", verdict.caveat);
 }
 
 void describe(auto& fields, Of<ResultWinner> auto& winner) {
@@ -279,8 +281,10 @@ class Reading {
   }
 };
 
-void check_interval(const ResultVerdict& verdict, const char* place) {
-  if (verdict.interval.size() != 2) fail("'{}' has not two ends", place);
+void check_intervals(const ResultVerdict& verdict, const std::string& place) {
+  auto is_wrong = [](const auto& interval) { return interval && interval->size() != 2; };
+  if (is_wrong(verdict.interval)) fail("'{}.interval' has not two ends", place);
+  if (is_wrong(verdict.prediction)) fail("'{}.prediction' has not two ends", place);
 }
 
 std::string file_of(const std::string& folder) { return folder + "/result.json"; }
@@ -304,7 +308,7 @@ SearchResult search_result_from_json(const json& file) {
   SearchResult result;
   Reading fields(file, "");
   describe(fields, result);
-  if (result.winner.verdict) check_interval(*result.winner.verdict, "winner.verdict.interval");
+  if (result.winner.verdict) check_intervals(*result.winner.verdict, "winner.verdict");
   return result;
 }
 
@@ -312,7 +316,11 @@ ResultVerdict verdict_from_json(const json& from) {
   ResultVerdict verdict;
   Reading fields(from, "verdict");
   describe(fields, verdict);
-  check_interval(verdict, "verdict.interval");
+  check_intervals(verdict, "verdict");
+  if (verdict.caveat) {  // the journal keeps a number that only orders networks
+    verdict.predicted.reset();
+    verdict.uncertainty.reset();
+  }
   return verdict;
 }
 

@@ -37,12 +37,15 @@ struct ResultCost {
 /// What the gate said of the winner.
 struct ResultVerdict {
   bool accepted = false;
-  double sure = 0;
+  std::optional<double> sure;  ///< none where it is not known
   std::string reason;
-  double ratio = 1;                              ///< of scores: the winner's to the original's
-  std::vector<double> interval;                  ///< of that ratio: its ends
-  std::map<std::string, double> layers;          ///< logarithm of the ratio of each
-  std::optional<double> predicted, uncertainty;  ///< of the change of accuracy, in points
+  double ratio = 1;                               ///< of scores: the winner's to the original's
+  std::optional<std::vector<double>> interval;    ///< of that ratio: its ends; one seed has none
+  std::map<std::string, double> layers;           ///< logarithm of the ratio of each
+  std::optional<double> predicted, uncertainty;   ///< of the change of accuracy, in points
+  std::optional<std::vector<double>> prediction;  ///< what holds that change, 95 %: its ends
+  /// Why the prediction is not calibrated for this network; then there is no "predicted".
+  std::optional<std::string> caveat;
   friend bool operator==(const ResultVerdict&, const ResultVerdict&) = default;
 };
 

@@ -13,11 +13,6 @@ std::optional<double> finite(double value) {
   return std::isfinite(value) ? std::optional(value) : std::nullopt;
 }
 
-/// Returns how far a variant moves the score of a site, to first order.
-double moved(const LayerTables& tables, size_t site, size_t variant) {
-  return std::log(tables.scores[site][variant] / tables.scores[site][0]);
-}
-
 std::vector<ResultLayer> layers_of(const StrategyInput& input, const Assignment& assignment,
                                    const std::optional<ResultVerdict>& verdict) {
   std::vector<ResultLayer> result;
@@ -33,7 +28,7 @@ std::vector<ResultLayer> layers_of(const StrategyInput& input, const Assignment&
     layer.macs = now.macs;
     layer.weights_before = own.weights;
     layer.weights = now.weights;
-    layer.first_order = finite(moved(input.tables, s, assignment[s]));
+    layer.first_order = finite(input.tables.moved(s, assignment[s]));
     if (verdict) {
       auto exact = verdict->layers.find(site.layer);
       if (exact != verdict->layers.end()) layer.exact = exact->second;
@@ -58,7 +53,7 @@ ResultVariant variant_of(const StrategyInput& input, const LayerKind& kind, size
   if (sites.empty()) return result;
   result.after_ms = finite(input.tables.times[sites.front()][v] * ms);
   double sum = 0;
-  for (size_t site : sites) sum += moved(input.tables, site, v);
+  for (size_t site : sites) sum += input.tables.moved(site, v);
   result.first_order = finite(sum / static_cast<double>(sites.size()));
   return result;
 }

@@ -209,10 +209,14 @@ class LayerScoring {
   /// Adds a variant to what run() scores, unless the journal knows it.
   void want(size_t site, size_t variant) {
     std::string of = " of " + name(site, variant);
-    auto score = journal_.number("score" + of), gain = journal_.number("gain" + of);
-    auto diversity = journal_.number("diversity" + of);
-    if (score && gain && diversity) {
-      known_[{site, variant}] = {*score, *gain, *diversity};
+    LayerChange change;
+    for (const Metric& metric : first_.metrics()) {
+      if (auto score = journal_.number(metric.name + of)) change.scores.push_back(*score);
+    }
+    auto gain = journal_.number("gain" + of);
+    if (gain && change.scores.size() == first_.metrics().size()) {
+      change.gain = *gain;
+      known_[{site, variant}] = change;
     } else {
       jobs_.emplace_back(site, variant);
     }
@@ -237,9 +241,10 @@ class LayerScoring {
       std::lock_guard lock(mutex);
       known_[jobs_[i]] = change;
       std::string of = " of " + name(site, variant);
-      journal_.set_number("score" + of, change.score);
+      for (size_t m = 0; m < change.scores.size(); ++m) {
+        journal_.set_number(first_.metrics()[m].name + of, change.scores[m]);
+      }
       journal_.set_number("gain" + of, change.gain);
-      journal_.set_number("diversity" + of, change.diversity);
       if (options.progress) options.progress({what, ++done, jobs_.size()});
     });
     return !stopped;
@@ -248,7 +253,7 @@ class LayerScoring {
   bool is_known(size_t site, size_t variant) const { return known_.contains({site, variant}); }
   /// Returns what is known; what is not is as far from the original as what cannot be scored.
   LayerChange known(size_t site, size_t variant) const {
-    return is_known(site, variant) ? known_.at({site, variant}) : LayerChange{infinity, 1, 0};
+    return is_known(site, variant) ? known_.at({site, variant}) : far_away();
   }
 
  private:
@@ -268,27 +273,86 @@ class LayerScoring {
     try {
       return first_.change(space_.sites[site].layer, space_.variant(site, variant).recipe);
     } catch (const UserError&) {
-      return {infinity, 1, 0};  // what cannot be scored is far from the original
+      return far_away();
     }
   }
-};
 
-double log_ratio(long now, long then) {
-  return std::log(static_cast<double>(now) / static_cast<double>(then));
-}
+  /// Returns what is said of a variant that cannot be scored.
+  LayerChange far_away() const {
+    return {std::vector<double>(first_.metrics().size(), infinity), 1};
+  }
+};
 
 /// Sets how gradients flow, and where the sites are in that.
 void set_flow(LayerTables& tables, const NetworkSpace& space, FirstOrder& first) {
   tables.flow = first.flow();
-  tables.own_scores.clear();
   tables.places.assign(space.sites.size(), 0);
   const std::vector<LayerScore>& layers = first.original();
   for (size_t i = 0; i < layers.size(); ++i) {
-    tables.own_scores.push_back(layers[i].score);
     for (size_t s = 0; s < space.sites.size(); ++s) {
       if (space.sites[s].layer == layers[i].layer) tables.places[s] = i;
     }
   }
+}
+
+/// Returns a table of what a metric says of the original.
+MetricTable table_of(const FirstOrder& first, size_t metric) {
+  const Score& original = first.original_scores()[metric];
+  MetricTable table{first.metrics()[metric], {}, {}, original.total, original.layers.size()};
+  for (const LayerScore& layer : first.original()) {
+    auto found = std::find_if(original.layers.begin(), original.layers.end(),
+                              [&](const LayerScore& own) { return own.layer == layer.layer; });
+    table.own.push_back(found == original.layers.end() ? 0 : found->score);
+  }
+  return table;
+}
+
+/// Returns how far a variant is from the layer as it was, by all metrics that do not measure its
+/// size: it is to become small.
+double distance_between(const LayerChange& own, const LayerChange& change,
+                        const std::vector<Metric>& metrics) {
+  double sum = std::abs(std::log(change.gain));
+  for (size_t m = 0; m < metrics.size(); ++m) {
+    const Contribution& contributes = metrics[m].contributes;
+    if (contributes.measures == Contribution::Measures::size) continue;
+    // What is summed up is compared by its ratio; a mean is one of logarithms.
+    bool is_sum = contributes.whole == Contribution::Whole::sum;
+    sum += std::abs(is_sum ? std::log(change.scores[m] / own.scores[m])
+                           : change.scores[m] - own.scores[m]);
+  }
+  return sum;
+}
+
+/// What a layer scores, as it was and as it is now.
+struct LayerNow {
+  double own = 0, now = 0;
+
+  double log_ratio() const { return own > 0 && now > 0 ? std::log(now / own) : 0; }
+};
+
+/// Compares a network with the original by one metric.
+Comparison compared_by(const MetricTable& table, const std::vector<size_t>& places,
+                       const Assignment& assignment, const std::vector<double>& received) {
+  const Contribution& contributes = table.metric.contributes;
+  std::vector<LayerNow> layers;
+  for (double own : table.own) layers.push_back({own, own});
+  double sum = 0;  // of differences
+  for (size_t s = 0; s < assignment.size(); ++s) {
+    layers[places[s]] = {table.scores[s][0], table.scores[s][assignment[s]]};
+  }
+  Comparison result{table.metric.name, {}, {}, {}};
+  for (size_t i = 0; i < layers.size(); ++i) {
+    layers[i].now *= std::pow(received[i], contributes.first_order->gradient);
+    sum += layers[i].now - layers[i].own;
+    result.layers.push_back({"", layers[i].log_ratio()});
+  }
+  // Layers that are no convolutions, or that others score, stay as they are.
+  if (result.layers.size() < table.layers) result.layers.resize(table.layers);
+  bool is_mean = contributes.whole == Contribution::Whole::mean;
+  double difference = is_mean ? sum / static_cast<double>(table.layers) : sum;
+  result.differences = {difference};
+  if (table.total > 0) result.log_ratios = {std::log((table.total + difference) / table.total)};
+  return result;
 }
 
 }  // namespace
@@ -345,11 +409,10 @@ std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, con
   return narrowed(space, most, [&](size_t kind, size_t variant) {
     size_t site = space.kinds[kind].sites.front();
     LayerChange own = scoring.known(site, 0), change = scoring.known(site, variant);
-    double moved = std::log(change.score / own.score);
+    double moved = std::log(change.scores.front() / own.scores.front());
     if (rule.is_paper) return 0.0;  // it was published with no such choice: few steps are enough
     if (std::abs(moved) > rule.layer_band) return infinity;
-    return std::abs(moved) + std::abs(std::log(change.gain)) +
-           std::abs(change.diversity - own.diversity);
+    return distance_between(own, change, first.metrics());
   });
 }
 
@@ -366,13 +429,19 @@ bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& fi
   for_each([&](size_t s, size_t v) { scoring.want(s, v); });
   if (!scoring.run("variants scored", workers, options)) return false;
   set_flow(tables, space, first);
-  tables.scores = tables.gains = tables.diversities = tables.times;  // their shape
+  tables.gains = tables.times;  // its shape
+  tables.metrics.clear();
+  for (size_t m = 0; m < first.metrics().size(); ++m) {
+    tables.metrics.push_back(table_of(first, m));
+    tables.metrics.back().scores = tables.times;
+  }
   for_each([&](size_t s, size_t v) {
     LayerChange change = scoring.known(s, v);
     if (!scoring.is_known(s, v)) tables.times[s][v] = infinity;  // never chosen
-    tables.scores[s][v] = change.score;
     tables.gains[s][v] = change.gain;
-    tables.diversities[s][v] = change.diversity;
+    for (size_t m = 0; m < tables.metrics.size(); ++m) {
+      tables.metrics[m].scores[s][v] = change.scores[m];
+    }
   });
   return true;
 }
@@ -383,61 +452,49 @@ double time_of(const LayerTables& tables, const Assignment& assignment) {
   return time;
 }
 
+std::vector<Comparison> compared_first(const LayerTables& tables, const Assignment& assignment) {
+  std::vector<double> gains(tables.metrics.front().own.size(), 1);
+  for (size_t s = 0; s < assignment.size(); ++s) {
+    gains[tables.places[s]] = tables.gains[s][assignment[s]];
+  }
+  std::vector<double> received = tables.flow.received(gains);
+  std::vector<Comparison> result;
+  for (const MetricTable& table : tables.metrics) {
+    result.push_back(compared_by(table, tables.places, assignment, received));
+  }
+  return result;
+}
+
+double LayerTables::moved(size_t site, size_t variant) const {
+  const std::vector<double>& scores = metrics.front().scores[site];
+  return std::log(scores[variant] / scores[0]);
+}
+
 FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
                            const LayerTables& tables, const Assignment& assignment) {
   FirstJudgement result;
   result.time = time_of(tables, assignment);
-  std::vector<double> scores = tables.own_scores, gains(scores.size(), 1);
-  for (size_t s = 0; s < assignment.size(); ++s) {
-    scores[tables.places[s]] = tables.scores[s][assignment[s]];
-    gains[tables.places[s]] = tables.gains[s][assignment[s]];
+  std::vector<Comparison> comparisons = compared_first(tables, assignment);
+  const Comparison& bands = comparisons.front();
+  result.log_ratio = bands.log_ratios.empty() ? infinity : bands.log_ratios.front();
+  for (size_t place : tables.places) result.layers.push_back(bands.layers[place].log_ratio);
+  bool is_known = std::isfinite(result.log_ratio);
+  for (size_t i = 0; is_known && i < rule.features.size(); ++i) {
+    for (const Comparison& c : comparisons) {
+      if (c.metric != rule.features[i].metric) continue;
+      result.predicted += rule.weights[i] * value_of(rule.features[i], c);
+    }
   }
-  std::vector<double> received = tables.flow.received(gains);
-  double before = 0, after = 0, layers = static_cast<double>(scores.size());
-  for (size_t i = 0; i < scores.size(); ++i) {
-    scores[i] *= received[i];
-    before += tables.own_scores[i];
-    after += scores[i];
-  }
-  Comparison fisher{"fisher", {}, {}, {}}, diversity{"diversity", {}, {0}, {}};
-  for (size_t i = 0; i < scores.size(); ++i) {
-    fisher.layers.push_back({"", std::log(scores[i] / tables.own_scores[i])});
-  }
-  std::vector<LayerMove> smaller(scores.size()), lighter(scores.size());
-  for (size_t s = 0; s < assignment.size(); ++s) {
-    size_t place = tables.places[s];
-    const LayerVariant &own = space.variant(s, 0), &now = space.variant(s, assignment[s]);
-    result.layers.push_back(fisher.layers[place].log_ratio);
-    smaller[place].log_ratio = log_ratio(now.macs, own.macs);
-    lighter[place].log_ratio = log_ratio(now.weights, own.weights);
-    const auto& diversities = tables.diversities[s];
-    diversity.differences[0] += (diversities[assignment[s]] - diversities[0]) / layers;
-  }
-  result.log_ratio = std::log(after / before);
-  fisher.log_ratios = {result.log_ratio};
-  fisher.differences = {after - before};
-  auto compared = [](const std::string& metric, long now, long then,
-                     const std::vector<LayerMove>& moves) {
-    return Comparison{metric, {log_ratio(now, then)}, {static_cast<double>(now - then)}, moves};
-  };
-  std::vector<Comparison> known{
-      fisher, diversity, compared("macs", macs_of(space, assignment), space.macs, smaller),
-      compared("params", weights_of(space, assignment), space.weights, lighter)};
-  result.predicted = rule.intercept;
-  for (size_t i = 0; i < rule.features.size(); ++i) {
-    bool has = std::any_of(known.begin(), known.end(), [&](const Comparison& c) {
-      return c.metric == rule.features[i].metric;
-    });
-    if (has) result.predicted += rule.weights[i] * values_of({rule.features[i]}, known).front();
-  }
+  result.predicted *= 1 + rule.beyond_share;
+  result.unknown = rule.beyond_deviation;
   if (!agrees(space, assignment)) {
     result.reason = "coupled layers would have different channels";
     return result;
   }
-  bool within = std::isfinite(result.log_ratio) && is_within_bands(rule, fisher);
+  bool within = is_known && is_within_bands(rule, bands);
   bool keeps = rule.is_paper || result.predicted >= -rule.tolerance;
   result.accepted = within && keeps;
-  if (!within) result.reason = "fisher moved too far, to first order";
+  if (!within) result.reason = bands.metric + " moved too far, to first order";
   if (within && !keeps) result.reason = "too much accuracy is expected to be lost, to first order";
   return result;
 }

@@ -13,15 +13,26 @@
 
 namespace lathe {
 
+/// What one metric says of every variant.
+struct MetricTable {
+  Metric metric;
+  ChoiceTable scores;       ///< of each site and variant, everything else being as it was
+  std::vector<double> own;  ///< of the layers that gradients flow through, as they were
+  double total = 0;         ///< of the network as it was
+  size_t layers = 0;        ///< how many it scores there
+};
+
 struct LayerTables {
-  ChoiceTable times;               ///< seconds of each site and variant; infinity where it failed
-  double rest = 0;                 ///< seconds of what cannot change
-  ChoiceTable scores;              ///< Fisher Potential, everything else being as it was
-  ChoiceTable gains;               ///< how many times as much gradient it hands back
-  ChoiceTable diversities;         ///< of what it makes
-  GradientFlow flow;               ///< through all layers
-  std::vector<double> own_scores;  ///< of those layers as they were
-  std::vector<size_t> places;      ///< of sites among them
+  ChoiceTable times;                 ///< seconds of each site and variant; infinity where it failed
+  double rest = 0;                   ///< seconds of what cannot change
+  std::vector<MetricTable> metrics;  ///< that layers alone tell; the one that has bands is first
+  ChoiceTable gains;                 ///< how many times as much gradient it hands back
+  GradientFlow flow;                 ///< through all layers
+  std::vector<size_t> places;        ///< of sites among those layers
+
+  /// Returns the logarithm of what a variant alone scores, by the metric that has bands, beside the
+  /// layer as it was.
+  double moved(size_t site, size_t variant) const;
 };
 
 /// How far the work on the tables is.
@@ -64,15 +75,21 @@ struct FirstJudgement {
   bool accepted = false;
   std::string reason;          ///< why it is not
   double time = 0;             ///< seconds, the sum of its layers'
-  double log_ratio = 0;        ///< of Fisher Potentials
+  double log_ratio = 0;        ///< of the scores by the metric that has bands
   std::vector<double> layers;  ///< log_ratio of each site
-  double predicted = 0;  ///< points of accuracy, as far as the tables know the rule's features
+  double predicted = 0;        ///< points of accuracy
+  /// What "predicted" may be wrong by because layers alone do not tell all metrics of the rule;
+  /// they are taken to add what they usually do (GateRule::beyond_share).
+  double unknown = 0;
 };
 
 /// Returns the seconds of a network: the sum of its layers'.
 double time_of(const LayerTables& tables, const Assignment& assignment);
 
-/// Judges a network by the tables alone. Features of metrics that they do not have count as 0.
+/// Compares a network with the original by every metric of the tables.
+std::vector<Comparison> compared_first(const LayerTables& tables, const Assignment& assignment);
+
+/// Judges a network by the tables alone.
 FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
                            const LayerTables& tables, const Assignment& assignment);
 

@@ -1,11 +1,11 @@
 // assign.cpp: the fastest network that the tables accept, over all layers at once; then what exact
 // evaluation says of it, and again with what was learned.
 //
-// Times, MACs and weights of a network are sums over its layers, and so, nearly, is the logarithm
-// of the ratio of its Fisher Potential: the choice is an integer program. What the rule predicts is
-// made linear at the last solution. What is not linear is put right by judging that solution, and
-// solving again; what the tables do not know, by what exact evaluation says of it: others are taken
-// to differ in the same way, the more the more of them is changed.
+// Times, MACs and weights of a network are sums over its layers. So, nearly, is the logarithm of
+// the ratio of its scores. The choice is then an integer program. What the rule predicts is made
+// linear at the last solution. A judgement of that solution puts right what is not linear, and the
+// program is solved again. Exact evaluation says what the tables do not know. Other networks are
+// taken to differ from the tables in the same way, in proportion to how much of them is changed.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -19,7 +19,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// What one judgement of a network says beyond another.
 struct Moves {
-  double network = 0;          ///< log_ratio of Fisher Potentials
+  double network = 0;          ///< log_ratio of its scores
   std::vector<double> layers;  ///< of each site
   double points = 0;           ///< predicted
 };
@@ -110,9 +110,9 @@ class AssigningSearcher : public Searcher {
 
   /// Where a program was made linear, and what was wrong with it there.
   struct Linear {
-    double band;        ///< that log_ratio of the network may use
-    double macs = 1;    ///< share of the original's MACs
-    Moves error;        ///< what a judgement says beyond sums over sites
+    double band;                 ///< that log_ratio of the network may use
+    std::vector<double> shares;  ///< of the original's score that the network has, by each metric
+    Moves error;                 ///< what a judgement says beyond sums over sites
     double margin = 0;  ///< points that are kept back, or that there are beyond what it says
   };
 
@@ -122,8 +122,9 @@ class AssigningSearcher : public Searcher {
     std::optional<Assignment> best;
     double least = infinity;
     for (double share : {0.3, 1.0}) {
-      Linear at{
-          input_.rule.network_band * share * bands_, 0.5, {0, std::vector<double>(sites_), 0}};
+      Linear at{input_.rule.network_band * share * bands_,
+                first_shares(),
+                {0, std::vector<double>(sites_), 0}};
       std::optional<Assignment> last;
       for (int round = 0; round < rounds; ++round) {
         auto found = cheapest(linear_program(at));
@@ -142,6 +143,16 @@ class AssigningSearcher : public Searcher {
     return best;
   }
 
+  /// Returns the shares to begin with: half of what measures the size, all of the rest.
+  std::vector<double> first_shares() const {
+    std::vector<double> result;
+    for (const MetricTable& table : input_.tables.metrics) {
+      bool is_size = table.metric.contributes.measures == Contribution::Measures::size;
+      result.push_back(is_size ? 0.5 : 1);
+    }
+    return result;
+  }
+
   /// Is told what a solution really is; returns by how much it misses what the rule asks.
   double correct(Linear& at, const Assignment& found, const FirstJudgement& judged) const {
     double sum = 0, worst = 0;
@@ -151,8 +162,12 @@ class AssigningSearcher : public Searcher {
       if (found[s] != 0) worst = std::max(worst, std::abs(judged.layers[s] + exact_.layers[s]));
     }
     at.error.network = judged.log_ratio - sum;
-    at.macs =
-        static_cast<double>(macs_of(input_.space, found)) / static_cast<double>(input_.space.macs);
+    std::vector<Comparison> comparisons = compared_first(input_.tables, found);
+    for (size_t m = 0; m < comparisons.size(); ++m) {
+      const std::vector<double>& ratios = comparisons[m].log_ratios;
+      bool is_known = !ratios.empty() && std::isfinite(ratios.front());
+      if (is_known) at.shares[m] = std::exp(ratios.front());
+    }
     const GateRule& rule = input_.rule;
     double size = size_of(found), network = judged.log_ratio + exact_.network * size;
     double late = judged.time * slower_ - input_.limits.time;
@@ -166,14 +181,14 @@ class AssigningSearcher : public Searcher {
   ChoiceProblem linear_program(const Linear& at) const {
     const GateRule& rule = input_.rule;
     ChoiceProblem problem{allowed_times(at), {}};
-    ChoiceLimit fisher{alone_, (rule.is_paper ? 0 : -at.band) - at.error.network};
-    if (!rule.is_paper) fisher.most = at.band - at.error.network;
+    ChoiceLimit bands{alone_, (rule.is_paper ? 0 : -at.band) - at.error.network};
+    if (!rule.is_paper) bands.most = at.band - at.error.network;
     for (size_t s = 0; s < sites_; ++s) {
       for (size_t v = 0; v < alone_[s].size(); ++v) {
-        fisher.amounts[s][v] += exact_.network * size(s, v);
+        bands.amounts[s][v] += exact_.network * size(s, v);
       }
     }
-    problem.limits.push_back(fisher);
+    problem.limits.push_back(bands);
     problem.limits.push_back(limited(&LayerVariant::macs, input_.space.macs, input_.limits.macs));
     problem.limits.push_back(
         limited(&LayerVariant::weights, input_.space.weights, input_.limits.weights));
@@ -249,55 +264,81 @@ class AssigningSearcher : public Searcher {
     return limit;
   }
 
-  /// Returns what keeps the prediction above what the rule allows. The distance of the network
-  /// counts as if its band were used; the logarithm of MACs is its tangent.
+  /// Returns what keeps the prediction above what the rule allows.
   ChoiceLimit predicted(const Linear& at) const {
     const GateRule& rule = input_.rule;
-    double network = 0, layers = 0, macs = 0, params = 0, diversity = 0, less_diverse = 0;
-    double smaller = 0;  // of MACs of layers
-    for (size_t i = 0; i < rule.features.size(); ++i) {
-      auto [metric, form] = rule.features[i];
-      double weight = rule.weights[i];
-      bool far = form == Feature::Form::distance;
-      if (metric == "fisher" && far) network += weight * at.band;
-      if (metric == "fisher" && form == Feature::Form::log_distance) {
-        network += weight * std::log1p(at.band);
-      }
-      if (metric == "fisher" && form == Feature::Form::layers_distance) layers += weight;
-      if (metric == "diversity")
-        (form == Feature::Form::moved ? less_diverse : diversity) += weight;
-      if (metric == "macs" && form == Feature::Form::layers_distance) smaller += weight;
-      if (metric == "macs" && form == Feature::Form::log_ratio) macs += weight;
-      if (metric == "params") params += weight;
-    }
     ChoiceLimit limit;
-    auto all_macs = static_cast<double>(input_.space.macs);
-    auto all_layers = static_cast<double>(input_.tables.own_scores.size());
-    auto all_weights = static_cast<double>(input_.space.weights);
-    // The tangent of log(x) at m is log(m) - 1 + x/m; that of weights is taken at the original's.
-    double sure = rule.intercept - at.margin + network;
-    sure += macs * (std::log(at.macs) - 1 + 1 / at.macs);
     for (size_t s = 0; s < sites_; ++s) {
       limit.amounts.emplace_back();
-      const LayerVariant& own = input_.space.variant(s, 0);
       for (size_t v = 0; v < input_.tables.times[s].size(); ++v) {
-        const LayerVariant& variant = input_.space.variant(s, v);
-        double fewer_macs = static_cast<double>(variant.macs - own.macs) / all_macs;
-        double fewer_weights = static_cast<double>(variant.weights - own.weights) / all_weights;
-        double far = std::abs(moved_[s][v] + at.error.layers[s] + exact_.layers[s]);
-        if (!std::isfinite(far)) far = 0;  // not allowed
-        const auto& diversities = input_.tables.diversities[s];
-        double more = (diversities[v] - diversities[0]) / all_layers;
-        if (!std::isfinite(more)) more = 0;
-        limit.amounts.back().push_back(macs * fewer_macs / at.macs + params * fewer_weights +
-                                       layers * far / static_cast<double>(sites_) +
-                                       diversity * more + less_diverse * std::abs(more) +
-                                       smaller * size(s, v) / all_layers +
-                                       exact_.points * size(s, v));
+        limit.amounts.back().push_back(exact_.points * size(s, v));
+      }
+    }
+    double sure = -at.margin;
+    for (size_t i = 0; i < rule.features.size(); ++i) {
+      for (size_t m = 0; m < input_.tables.metrics.size(); ++m) {
+        if (input_.tables.metrics[m].metric.name != rule.features[i].metric) continue;
+        double weight = rule.weights[i] * (1 + rule.beyond_share);
+        sure += add_feature(rule.features[i].form, weight, m, at, limit);
       }
     }
     limit.least = -rule.tolerance - sure;
     return limit;
+  }
+
+  /// Adds what a feature counts in each site to a limit; returns what it counts in any case.
+  double add_feature(Form form, double weight, size_t metric, const Linear& at,
+                     ChoiceLimit& limit) const {
+    const MetricTable& table = input_.tables.metrics[metric];
+    auto layers = static_cast<double>(std::max(table.own.size(), table.layers));
+    bool is_mean = table.metric.contributes.whole == Contribution::Whole::mean;
+    double part = is_mean ? 1 / static_cast<double>(table.layers) : 1;
+    auto add = [&](const auto& amount) {
+      for (size_t s = 0; s < sites_; ++s) {
+        for (size_t v = 0; v < limit.amounts[s].size(); ++v) {
+          double value = amount(s, v);
+          if (std::isfinite(value)) limit.amounts[s][v] += weight * value;  // else not allowed
+        }
+      }
+    };
+    auto more = [&](size_t s, size_t v) {
+      return part * (table.scores[s][v] - table.scores[s][0]);
+    };
+    bool has_bands = metric == 0;
+    switch (form) {
+      case Form::distance:
+      case Form::log_distance:
+        // Within bands it counts as if all of the band were used.
+        if (has_bands) return weight * (form == Form::distance ? at.band : std::log1p(at.band));
+        add([&](size_t s, size_t v) { return std::abs(more(s, v)) / table.total; });
+        return 0;
+      case Form::layers_distance:
+        add([&](size_t s, size_t v) { return far(at, table, s, v) / layers; });
+        return 0;
+      case Form::worst_distance:
+        return 0;  // the margin makes up for it
+      case Form::log_ratio: {
+        // The tangent of log(x) at m is log(m) - 1 + x/m.
+        double share = at.shares[metric];
+        add([&](size_t s, size_t v) { return more(s, v) / table.total / share; });
+        return weight * (std::log(share) - 1 + 1 / share);
+      }
+      case Form::difference:
+        add(more);
+        return 0;
+      case Form::moved:
+        add([&](size_t s, size_t v) { return std::abs(more(s, v)); });
+        return 0;
+    }
+    return 0;
+  }
+
+  /// Returns how far a layer moves by a metric. Of the metric that has bands, more is known: what
+  /// other layers do to it, and what exact evaluation said.
+  double far(const Linear& at, const MetricTable& table, size_t s, size_t v) const {
+    bool has_bands = &table == &input_.tables.metrics.front();
+    if (has_bands) return std::abs(moved_[s][v] + at.error.layers[s] + exact_.layers[s]);
+    return std::abs(std::log(table.scores[s][v] / table.scores[s][0]));
   }
 };
 

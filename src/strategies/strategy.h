@@ -47,7 +47,7 @@ struct Observation {
   bool accepted = false;
   std::string failure;                   ///< it could not be measured
   double time = 0;                       ///< seconds; 0 if it was not measured
-  double log_ratio = 0;                  ///< of Fisher Potentials
+  double log_ratio = 0;                  ///< of scores by the metric that has bands
   double predicted = 0;                  ///< points of accuracy
   std::map<std::string, double> layers;  ///< log_ratio of each, where it was evaluated exactly
 };

@@ -37,15 +37,18 @@ class SearchRun {
 
   Trial trial_of(const Assignment& assignment) const {
     FirstJudgement first = judge_first(input_.rule, input_.space, input_.tables, assignment);
-    return {.subject = "network",
-            .recipe = print(recipe_of(input_.space, assignment)),
-            .details = {{"first_order",
-                         {{"accepted", first.accepted},
-                          {"time", first.time},
-                          {"log_ratio", first.log_ratio},
-                          {"predicted", first.predicted}}},
-                        {"macs", macs_of(input_.space, assignment)},
-                        {"weights", weights_of(input_.space, assignment)}}};
+    Trial trial{.subject = "network",
+                .recipe = print(recipe_of(input_.space, assignment)),
+                .details = {{"first_order",
+                             {{"accepted", first.accepted},
+                              {"time", first.time},
+                              {"log_ratio", first.log_ratio},
+                              {"predicted", first.predicted},
+                              {"unknown", first.unknown}}},
+                            {"macs", macs_of(input_.space, assignment)},
+                            {"weights", weights_of(input_.space, assignment)}}};
+    if (!input_.rule.caveat.empty()) trial.details["first_order"]["caveat"] = input_.rule.caveat;
+    return trial;
   }
 
   /// Returns what the tables say of a network.
@@ -156,17 +159,19 @@ SearchReport run_search(const Strategy& strategy, const StrategyInput& input,
 }
 
 nlohmann::json to_json(const GateVerdict& verdict) {
-  nlohmann::json json{{"accepted", verdict.accepted},
-                      {"sure", verdict.sure},
-                      {"reason", verdict.reason},
-                      {"ratio", verdict.ratio},
-                      {"interval", {verdict.interval.low, verdict.interval.high}}};
+  nlohmann::json json{
+      {"accepted", verdict.accepted}, {"reason", verdict.reason}, {"ratio", verdict.ratio}};
+  if (verdict.sure) json["sure"] = *verdict.sure;
+  if (verdict.interval) json["interval"] = {verdict.interval->low, verdict.interval->high};
   json["layers"] = nlohmann::json::object();
   for (const LayerMove& layer : verdict.layers) json["layers"][layer.layer] = layer.log_ratio;
-  if (verdict.predicts) {
-    json["predicted"] = verdict.predicted;
-    json["uncertainty"] = verdict.uncertainty;
+  if (verdict.predicted) {
+    json["predicted"] = verdict.predicted->points;
+    json["uncertainty"] = verdict.predicted->deviation;
+    Interval interval = verdict.predicted->interval();
+    json["prediction"] = {interval.low, interval.high};
   }
+  if (!verdict.caveat.empty()) json["caveat"] = verdict.caveat;
   return json;
 }
 

@@ -1,11 +1,8 @@
-// transform_kinds.cpp: short names for what convolutions become, and tables of networks made of
-// them. Interface: transform_kinds.h.
+// transform_kinds.cpp: short names for what convolutions become. Interface: transform_kinds.h.
 #include "transforms/transform_kinds.h"
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
-#include <map>
 
 #include "base/error.h"
 #include "program/layers.h"
@@ -170,37 +167,6 @@ ParsedKind parse_kind(std::string_view text) {
   fail("no kind '{}' of convolution; kinds here:{}", text, known);
 }
 
-/// The first columns of a table.
-const std::vector<std::string>& table_columns() {
-  static const std::vector<std::string> names{"name", "top1", "parameters"};
-  return names;
-}
-
-size_t layers_in_header(const std::vector<std::string>& header) {
-  const std::vector<std::string>& names = table_columns();
-  bool fits =
-      header.size() > names.size() && std::equal(names.begin(), names.end(), header.begin());
-  if (!fits) fail("the first line must be 'name,top1,parameters,' and one column for each layer");
-  return header.size() - names.size();
-}
-
-TrainedNetwork parse_row(const std::vector<std::string>& fields, size_t layers) {
-  size_t first = table_columns().size();
-  if (fields.size() != first + layers) {
-    fail("there are {} fields instead of {}", fields.size(), first + layers);
-  }
-  auto top1 = number_in<double>(fields[1]);
-  auto parameters = number_in<long>(fields[2]);
-  if (!top1) fail("top1 is '{}', expected a number", fields[1]);
-  if (!parameters) fail("parameters is '{}', expected an integer", fields[2]);
-  TrainedNetwork network{fields[0], *top1, *parameters, {}};
-  for (size_t i = first; i < fields.size(); ++i) {
-    parse_kind(fields[i]);  // so that a wrong one is found here, where its line is known
-    network.kinds.push_back(fields[i]);
-  }
-  return network;
-}
-
 }  // namespace
 
 std::optional<Recipe> recipe_of_kind(const Nest& layer, std::string_view text) {
@@ -208,49 +174,6 @@ std::optional<Recipe> recipe_of_kind(const Nest& layer, std::string_view text) {
   Text recipe = kind->recipe(sizes_of(layer), numbers);
   if (!recipe) return std::nullopt;
   return parse_recipe(*recipe);
-}
-
-std::vector<TrainedNetwork> read_network_table(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) fail("cannot read '{}'", path);
-  std::vector<TrainedNetwork> networks;
-  size_t layers = 0, number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (line.ends_with('\r')) line.pop_back();
-    if (line.empty()) continue;
-    try {
-      if (number == 1) {
-        layers = layers_in_header(separated(line, ','));
-      } else {
-        networks.push_back(parse_row(separated(line, ','), layers));
-      }
-    } catch (const UserError& error) {
-      fail("'{}', line {}: {}", path, number, error.what());
-    }
-  }
-  if (networks.empty()) fail("'{}' has no networks", path);
-  return networks;
-}
-
-NetworkRecipe recipe_of(const TrainedNetwork& network, const Graph& graph) {
-  std::vector<size_t> layers = changeable_layers(graph);
-  if (layers.size() != network.kinds.size()) {
-    fail("'{}' has {} layers, but '{}' has {} that may change", network.name, network.kinds.size(),
-         graph.name, layers.size());
-  }
-  Context context;
-  NetworkRecipe result;
-  for (size_t i = 0; i < layers.size(); ++i) {
-    const Node& node = graph.nodes[layers[i]];
-    auto recipe = recipe_of_kind(nest_of(context, call_of(graph, node)), network.kinds[i]);
-    if (!recipe) {
-      fail("'{}': layer '{}' is {}, which its sizes do not allow", network.name, node.name,
-           network.kinds[i]);
-    }
-    if (!recipe->empty()) result.push_back({pattern_of(node.name), std::move(*recipe)});
-  }
-  return result;
 }
 
 }  // namespace lathe

@@ -11,10 +11,6 @@
 //   botr-B      filters / B, repeated
 //   boti-B      only the first 1/B of the input channels are read
 //   bots-B      every B-th row and column, repeated
-//
-// A table is a CSV file whose columns are name, top1, parameters and one kind for each layer:
-//   name,top1,parameters,conv0,conv1
-//   uniform-group-8,90.02,2831690,group-8,group-8
 #pragma once
 
 #include <optional>
@@ -30,20 +26,5 @@ namespace lathe {
 /// Returns the recipe that makes a kind of a convolution's nest; nothing if its sizes do not allow
 /// it. A kind that does not exist is an error that lists those that do.
 std::optional<Recipe> recipe_of_kind(const Nest& layer, std::string_view kind);
-
-/// A line of a table: a network that was transformed and trained.
-struct TrainedNetwork {
-  std::string name;
-  double top1;                     ///< accuracy in percent
-  long parameters;                 ///< elements of all weights
-  std::vector<std::string> kinds;  ///< of its layers, in order
-};
-
-/// Reads a table. A malformed file is an error that says where.
-std::vector<TrainedNetwork> read_network_table(const std::string& path);
-
-/// Returns the recipes that make "network" of the graph that its table began with. A table's kinds
-/// are for the layers that may change (program/layers.h), in order.
-NetworkRecipe recipe_of(const TrainedNetwork& network, const Graph& graph);
 
 }  // namespace lathe

@@ -18,8 +18,15 @@ inline SearchResult sample_result() {
   result.original = {4.5, 41212416, 272474};
   result.winner = {2.5, 4.6, 0.015, false, 21212416, 132474, {}, std::nullopt};
   result.winner.recipe = parse_network_recipe("layer1.0.conv1: group(2)\n");
-  result.winner.verdict = {
-      true, 0.84, "within the bands", 0.93, {0.81, 1.06}, {{"layer1.0.conv1", -0.05}}, -0.21, 0.97};
+  result.winner.verdict = {true,
+                           0.84,
+                           "within the bands",
+                           0.93,
+                           std::vector{0.81, 1.06},
+                           {{"layer1.0.conv1", -0.05}},
+                           -0.21,
+                           0.97,
+                           std::vector{-2.11, 1.69}};
   result.nas = ResultBaseline{3.5, 4.55};
   result.peers = {{"ONNX Runtime 1.20", 5.25}};
   result.tried = 40, result.refused = 34, result.failed = 1;

@@ -159,21 +159,25 @@ TEST(LeastSquares, WhatIsNotDetermined) {
   expect_failure([] { least_squares(matrix(1, {1, 2}), List{1, 2}, -1); }, {"the ridge -1"});
 }
 
-TEST(NonnegativeLeastSquares, IsLeastSquaresWhereNoSlopeIsBelowZero) {
-  LeastSquares free = least_squares(features, targets, 0.5);
-  LeastSquares bound = nonnegative_least_squares(features, targets, 0.5);
-  for (size_t j = 0; j < 2; ++j) {
-    ASSERT_GT(free.slopes[j], 0);
-    EXPECT_NEAR(bound.slopes[j], free.slopes[j], 1e-8);
-  }
-  EXPECT_NEAR(bound.intercept, free.intercept, 1e-8);
+TEST(NonnegativeLeastSquares, SolvesTheEquationsWhereNoSlopeIsBelowZero) {
+  // y = 2 a + 3 b, and a ridge that is next to nothing.
+  Matrix two = matrix(2, {1, 0, 0, 1, 1, 1, 2, 1});
+  LeastSquares bound = nonnegative_least_squares(two, List{2, 3, 5, 7}, 1e-9);
+  EXPECT_NEAR(bound.slopes[0], 2, 1e-7);
+  EXPECT_NEAR(bound.slopes[1], 3, 1e-7);
+  EXPECT_EQ(bound.intercept, 0);
+  EXPECT_EQ(bound.predict(List{0, 0}), 0);
+  // One feature: the slope is sum(x y) / (sum(x x) + ridge).
+  EXPECT_NEAR(nonnegative_least_squares(matrix(1, {1, 2}), List{3, 3}, 0.5).slopes[0], 9 / 5.5,
+              1e-9);
 }
 
 TEST(NonnegativeLeastSquares, LeavesOutWhatWouldFall) {
   // The targets rise with the first feature and fall with the second.
   Matrix two = matrix(2, {1, 5, 2, 3, 3, 4, 4, 1});
-  LeastSquares bound = nonnegative_least_squares(two, List{1, 2, 3, 4.5}, 0.1);
-  LeastSquares alone = least_squares(matrix(1, {1, 2, 3, 4}), List{1, 2, 3, 4.5}, 0.1);
+  List values{0, 1.4, 2.2, 3.8};  // the first less a fifth of the second
+  LeastSquares bound = nonnegative_least_squares(two, values, 0.1);
+  LeastSquares alone = nonnegative_least_squares(matrix(1, {1, 2, 3, 4}), values, 0.1);
   EXPECT_EQ(bound.slopes[1], 0);
   EXPECT_NEAR(bound.slopes[0], alone.slopes[0], 1e-8);
   EXPECT_NEAR(bound.fitted[3], alone.fitted[3], 1e-8);

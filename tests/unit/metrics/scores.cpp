@@ -119,21 +119,63 @@ TEST(Scorer, BeginsTrainedWeightsAnew) {
 
 TEST(FirstOrder, OfALayerAsItWasIsItsScore) {
   Scorer scorer(noise(64, mixed), {.samples = 8});
-  FirstOrder first(small_network(8), scorer, 0);
+  // Every metric that has a version to first order: layers add up to what the network scores.
+  std::vector<Metric> metrics{find_metric("fisher")};
+  for (const Metric& metric : metrics::all()) {
+    if (metric.name != "fisher") metrics.push_back(metric);
+  }
+  std::erase_if(metrics, [](const Metric& metric) { return metric.name == "zico"; });
+  FirstOrder first(small_network(8), scorer, metrics, 0);
   ASSERT_EQ(first.original().size(), 22u);
+  std::vector<std::string> names;
+  for (const Metric& metric : first.metrics()) names.push_back(metric.name);
+  EXPECT_EQ(names, (std::vector<std::string>{"fisher", "diversity", "grad_norm", "macs", "params",
+                                             "snip"}));
   for (const LayerScore& layer : first.original()) {
     SCOPED_TRACE(layer.layer);
-    EXPECT_NEAR(first.change(layer.layer, {}).score, layer.score, 1e-3 * layer.score);
+    LayerChange same = first.change(layer.layer, {});
+    EXPECT_EQ(same.gain, 1);
+    for (size_t m = 0; m < names.size(); ++m) {
+      for (const LayerScore& own : first.original_scores()[m].layers) {
+        bool counts_more = names[m] == "params";  // its normalisation's weights, too
+        if (own.layer != layer.layer || counts_more) continue;
+        EXPECT_NEAR(same.scores[m], own.score, 1e-3 * own.score) << names[m];
+      }
+    }
   }
-  double grouped = first.change("layer2.1.conv1", parse_recipe("group(4)")).score;
-  EXPECT_GT(grouped, 0);
+  LayerChange grouped = first.change("layer2.1.conv1", parse_recipe("group(4)"));
+  LayerChange own = first.change("layer2.1.conv1", {});
+  EXPECT_GT(grouped.scores[0], 0);
+  EXPECT_NEAR(grouped.scores[3], own.scores[3] / 4, 1e-6 * own.scores[3]);
   EXPECT_THROW(first.change("no such layer", {}), UserError);
+}
+
+TEST(FirstOrder, NeedsAMetricThatLayersAloneTell) {
+  Scorer scorer(noise(64, mixed), {.samples = 8});
+  EXPECT_EQ(refusal([&] { FirstOrder(small_network(8), scorer, {find_metric("jacob_cov")}, 0); }),
+            "jacob_cov says nothing of layers alone, so networks cannot be judged by it to first "
+            "order");
+}
+
+TEST(Metrics, SayWhatTheyContribute) {
+  EXPECT_EQ(metrics_used(Contribution::Use::bands).size(), 1u);
+  for (const Metric& metric : metrics::all()) {
+    SCOPED_TRACE(metric.name);
+    const Contribution& contributes = metric.contributes;
+    EXPECT_FALSE(contributes.forms.empty());
+    for (const MetricForm& form : contributes.forms) {
+      EXPECT_EQ(form_named(name_of(form.form)), form.form);
+    }
+    // What layers alone tell is put together as a sum or a mean.
+    if (contributes.first_order) EXPECT_NE(contributes.whole, Contribution::Whole::other);
+  }
+  EXPECT_THROW(form_named("shape"), UserError);
 }
 
 TEST(FirstOrder, GradientsGrowBeforeALayerThatHandsBackMore) {
   Scorer scorer(noise(64, mixed), {.samples = 8});
   Graph network = small_network(8);
-  FirstOrder first(network, scorer, 0);
+  FirstOrder first(network, scorer, {find_metric("fisher")}, 0);
   std::vector<LayerScore> same = first.scores({});
   Recipe deeper = parse_recipe("bottleneck(2, deepen)");
   std::map<std::string, Recipe> changed;

@@ -77,7 +77,7 @@ TEST(Page, HasEveryPart) {
   expect_sound(page);
   EXPECT_TRUE(has(page, "<h1>resnet20-cifar: 1.84 times faster</h1>"));
   EXPECT_TRUE(has(page,
-                  "2.50 ms instead of 4.60 ms; capacity kept (accepted, 84 % sure); 132k "
+                  "2.50 ms instead of 4.60 ms; capacity kept (accepted: 84 % sure); 132k "
                   "weights instead of 272k."));
   EXPECT_TRUE(has(page, "is a prediction, give or take 0.97"));
   EXPECT_TRUE(has(page, "must be trained before the network is used"));

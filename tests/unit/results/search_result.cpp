@@ -75,5 +75,23 @@ TEST(SearchResult, VerdictOfJournal) {
   expect_failure([&] { verdict_from_json(nullptr); }, {"'verdict' is not an object"});
 }
 
+TEST(SearchResult, WithOneSeedThereIsNoInterval) {
+  nlohmann::json json = to_json(sample_result())["winner"]["verdict"];
+  json.erase("interval");
+  json.erase("sure");
+  ResultVerdict verdict = verdict_from_json(json);
+  EXPECT_FALSE(verdict.interval);
+  EXPECT_FALSE(verdict.sure);
+}
+
+TEST(SearchResult, HasNoPointEstimateWhereTheRuleIsForOthers) {
+  nlohmann::json json = to_json(sample_result())["winner"]["verdict"];
+  json["caveat"] = "prediction not calibrated for this network";
+  ResultVerdict verdict = verdict_from_json(json);
+  EXPECT_FALSE(verdict.predicted);
+  EXPECT_FALSE(verdict.uncertainty);
+  EXPECT_EQ(verdict.prediction, (std::vector{-2.11, 1.69}));
+}
+
 }  // namespace
 }  // namespace lathe::test

@@ -15,6 +15,7 @@ struct Case {
   GateRule rule;
 
   explicit Case(size_t layers) {
+    tables.metrics = {{find_metric("fisher"), {}, {}}, {find_metric("macs"), {}, {}}};
     auto step = [](long groups) { return Recipe{{"group", {groups}}}; };
     space.kinds.push_back(
         {"conv", {{{}, "", 400, 400}, {step(2), "", 200, 200}, {step(4), "", 100, 100}}, {}});
@@ -22,19 +23,27 @@ struct Case {
       space.sites.push_back({"layer" + std::to_string(s), 0});
       space.kinds[0].sites.push_back(s);
       tables.times.push_back({4, 2, 1});
-      tables.scores.push_back({1, 1, s % 2 == 0 ? 1.0 : 0.1});
+      scores().push_back({1, 1, s % 2 == 0 ? 1.0 : 0.1});
+      tables.metrics[1].scores.push_back({400, 200, 100});
       tables.gains.push_back({1, 1, 1});
-      tables.diversities.push_back({0, 0, 0});
-      tables.own_scores.push_back(1);
       tables.places.push_back(s);
+    }
+    tables.metrics[0].own.assign(layers, 1);
+    tables.metrics[1].own.assign(layers, 400);
+    for (MetricTable& table : tables.metrics) {
+      table.total = table.own.front() * static_cast<double>(layers);
+      table.layers = layers;
     }
     space.macs = space.weights = 400 * static_cast<long>(layers);
     rule.network_band = 0.5;
     rule.layer_band = 1;
-    rule.features = {{"fisher", Feature::Form::distance}};
+    rule.features = {{"fisher", Form::distance}};
     rule.weights = {-0.1};
     rule.tolerance = 0.5;
   }
+
+  /// Returns what the metric that has bands says of sites and variants.
+  ChoiceTable& scores() { return tables.metrics[0].scores; }
 
   StrategyInput input(long trials = 300) const { return {space, tables, rule, {}, trials, 6, 1}; }
 };
@@ -102,7 +111,7 @@ TEST(Strategies, AssignGoesOnAfterANetworkThatWasFarAway) {
 
 TEST(Strategies, AssignIsAsAccurateAsTheTimeAllows) {
   Case made(8);
-  made.rule.features.push_back({"macs", Feature::Form::log_ratio});
+  made.rule.features.push_back({"macs", Form::log_ratio});
   made.rule.weights.push_back(0.2);
   StrategyInput input = made.input();
   input.limits.time = 16;  // all halves: 200 each
@@ -124,7 +133,7 @@ TEST(Strategies, AssignSeesWhatLayersHandBack) {
   for (size_t s = 0; s < 4; ++s) {
     chain.push_back({{}, s});
     if (s > 0) chain[s - 1].readers = {{s, 1}};
-    made.tables.scores[s] = {1, 1, 1};
+    made.scores()[s] = {1, 1, 1};
     made.tables.gains[s] = {1, 1, 2};
   }
   made.tables.flow = GradientFlow(chain);
@@ -147,12 +156,12 @@ TEST(Strategies, CoupledLayersHaveTheSameChannels) {
     for (size_t v : {3, 4}) {
       bool possible = is_possible(made.space, s, v);
       made.tables.times[s].push_back(possible ? 0.25 : INFINITY);
-      made.tables.scores[s].push_back(1);
+      made.scores()[s].push_back(1);
       made.tables.gains[s].push_back(1);
-      made.tables.diversities[s].push_back(0);
+      made.tables.metrics[1].scores[s].push_back(200);
     }
   }
-  made.tables.scores[4][4] = 100;  // too far away: the second link stays as it was
+  made.scores()[4][4] = 100;  // too far away: the second link stays as it was
   EXPECT_FALSE(judge_first(made.rule, made.space, made.tables, {3, 0, 0, 0, 0, 0}).accepted);
   auto proposal = find_strategy("assign").begin(made.input())->propose();
   ASSERT_TRUE(proposal);
@@ -165,6 +174,40 @@ TEST(Strategies, CoupledLayersHaveTheSameChannels) {
       searcher->observe({first.accepted, "", first.time, first.log_ratio, first.predicted, {}});
     }
   }
+}
+
+TEST(Strategies, WhatLayersAloneDoNotTellIsExpectedNotNothing) {
+  Case made(4);
+  made.rule.features = {{"fisher", Form::distance}, {"macs", Form::log_ratio}};
+  made.rule.weights = {0, 1};
+  auto predicted = [&](const Assignment& assignment) {
+    return judge_first(made.rule, made.space, made.tables, assignment);
+  };
+  EXPECT_EQ(predicted({0, 0, 0, 0}).predicted, 0);
+  EXPECT_NEAR(predicted({1, 1, 1, 1}).predicted, std::log(0.5), 1e-12);
+  EXPECT_EQ(predicted({1, 1, 1, 1}).unknown, 0);
+  // A metric that layers alone do not tell usually adds half as much again.
+  made.rule.features.push_back({"jacob_cov", Form::difference});
+  made.rule.weights.push_back(1);
+  made.rule.beyond_share = 0.5;
+  made.rule.beyond_deviation = 0.1;
+  EXPECT_EQ(made.rule.unknown_to_first_order(), std::vector<std::string>{"jacob_cov"});
+  EXPECT_EQ(predicted({0, 0, 0, 0}).predicted, 0);
+  EXPECT_NEAR(predicted({1, 1, 1, 1}).predicted, 1.5 * std::log(0.5), 1e-12);
+  EXPECT_EQ(predicted({1, 1, 1, 1}).unknown, 0.1);
+}
+
+TEST(Strategies, FirstOrderAddsUpAsMetricsSay) {
+  Case made(4);
+  // A sum, one of which does not grow with gradients; and a mean over six layers, of which two
+  // cannot change.
+  made.tables.metrics.push_back({find_metric("diversity"), {}, std::vector<double>(4, 0), 3, 6});
+  for (size_t s = 0; s < 4; ++s) made.tables.metrics[2].scores.push_back({3, 2.5, 1});
+  std::vector<Comparison> comparisons = compared_first(made.tables, {2, 1, 0, 0});
+  EXPECT_NEAR(comparisons[1].log_ratios.at(0), std::log((100 + 200 + 800) / 1600.0), 1e-12);
+  EXPECT_NEAR(comparisons[1].layers.at(0).log_ratio, std::log(0.25), 1e-12);
+  EXPECT_NEAR(comparisons[2].differences.at(0), (-2 - 0.5) / 6, 1e-12);
+  EXPECT_EQ(comparisons[2].layers.size(), 6U);
 }
 
 TEST(GradientFlow, CountsPathsByWhatCameAlongThem) {

@@ -1,16 +1,12 @@
-// Kinds of convolutions as recipes, and tables of networks made of them.
-#include "program/layers.h"
+// Kinds of convolutions as recipes.
 #include "transforms/transform_kinds.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 #include "legality/legality.h"
-#include "models/model.h"
 #include "nest/canonical.h"
 #include "ops/op.h"
-#include "support/shared_data.h"
-#include "support/temporary.h"
 
 namespace lathe::test {
 namespace {
@@ -83,58 +79,6 @@ TEST(Kinds, SaysWhichThereAre) {
       EXPECT_NE(std::string(error.what()).find("kinds here: dense group-G dw"), std::string::npos)
           << error.what();
     }
-  }
-}
-
-const std::string header = "name,top1,parameters,conv0,conv1\n";
-
-TEST(NetworkTable, IsRead) {
-  TemporaryDirectory directory;
-  auto networks = read_network_table(
-      directory.file("t.csv", header + "one,90.5,100,dense,group-2\r\n\ntwo,88,90,dw,dw"));
-  ASSERT_EQ(networks.size(), 2u);
-  EXPECT_EQ(networks[0].name, "one");
-  EXPECT_EQ(networks[0].top1, 90.5);
-  EXPECT_EQ(networks[0].parameters, 100);
-  EXPECT_EQ(networks[0].kinds, (std::vector<std::string>{"dense", "group-2"}));
-  EXPECT_EQ(networks[1].kinds, (std::vector<std::string>{"dw", "dw"}));
-}
-
-TEST(NetworkTable, SaysWhatIsWrongAndWhere) {
-  TemporaryDirectory directory;
-  auto expect_error = [&](const std::string& text, const std::string& part) {
-    try {
-      read_network_table(directory.file("t.csv", text));
-      ADD_FAILURE() << "no error: " << part;
-    } catch (const UserError& error) {
-      EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-    }
-  };
-  expect_error("", "has no networks");
-  expect_error(header, "has no networks");
-  expect_error("one,90.5,100,dense\n", "line 1: the first line must be 'name,top1,parameters,'");
-  expect_error(header + "one,90.5,100,dense\n", "line 2: there are 4 fields instead of 5");
-  expect_error(header + "one,high,100,dense,dw\n", "line 2: top1 is 'high'");
-  expect_error(header + "one,90,1e3,dense,dw\n", "line 2: parameters is '1e3'");
-  expect_error(header + "one,90,10,dense,dw\ntwo,90,10,dense,wd\n", "line 3: no kind 'wd'");
-  EXPECT_THROW(read_network_table(directory.file("none.csv")), UserError);
-}
-
-TEST(NetworkTable, SaysThatItIsOfAnotherNetwork) {
-  TrainedNetwork network{"one", 90, 100, {"dense", "dense"}};
-  EXPECT_THROW(recipe_of(network, load_model("resnet18-cifar")), UserError);
-}
-
-TEST(NetworkTable, CountsTheParametersOfNetworksThatOthersTrained) {
-  std::string path = shared_data("transformed34/networks.csv");
-  if (!std::filesystem::exists(path)) GTEST_SKIP() << "there is no " << path;
-  Graph graph = load_model("resnet34-cifar");
-  EXPECT_EQ(changeable_layers(graph).size(), 32u);
-  auto networks = read_network_table(path);
-  EXPECT_EQ(networks.size(), 37u);
-  for (const TrainedNetwork& network : networks) {
-    Graph changed = transformed(graph, recipe_of(network, graph));
-    EXPECT_EQ(weight_count(changed), network.parameters) << network.name;
   }
 }
 
