@@ -112,14 +112,14 @@ Line line_through(const Table& table) {
 
 /// Sets the bands of a rule, so that they hold what keeps its accuracy.
 void set_bands(GateRule& rule, const std::vector<Trained>& networks) {
-  std::vector<Feature> of_bands{{rule.features.front().metric, Form::distance},
-                                {rule.features.front().metric, Form::worst_distance}};
   std::vector<double> network_moves, layer_moves;
   for (const Trained& network : networks) {
     if (network.change < -rule.tolerance) continue;
-    std::vector<double> moves = values_of(of_bands, network.comparisons);
-    network_moves.push_back(moves[0]);
-    layer_moves.push_back(moves[1]);
+    for (const Comparison& c : network.comparisons) {
+      if (c.metric != rule.features.front().metric) continue;
+      network_moves.push_back(std::abs(mean(c.log_ratios)));
+      layer_moves.push_back(value_of({c.metric, Form::worst_distance}, c));
+    }
   }
   if (network_moves.empty()) {
     fail("no network keeps its accuracy: there is nothing to fit bands to");

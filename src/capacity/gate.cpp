@@ -40,6 +40,12 @@ double deviation_of_mean(const std::vector<double>& numbers) {
   return deviation(numbers) / std::sqrt(static_cast<double>(numbers.size()));
 }
 
+/// Returns how far the mean is from 0, less what other draws of weights would move it by: its
+/// deviation. So a change that is as small as chance does not count.
+double beyond_chance(const std::vector<double>& numbers) {
+  return std::max(0.0, std::abs(mean(numbers)) - deviation_of_mean(numbers));
+}
+
 std::string print_ratio(double ratio) { return fmt::format("{:.3g}", ratio); }
 
 /// Reads the ratio of the network's scores, and how sure it is.
@@ -159,9 +165,9 @@ double value_of(const Feature& feature, const Comparison& c) {
   }
   switch (feature.form) {
     case Form::distance:
-      return std::abs(mean(c.log_ratios));
+      return beyond_chance(c.log_ratios);
     case Form::log_distance:
-      return std::log1p(std::abs(mean(c.log_ratios)));
+      return std::log1p(beyond_chance(c.log_ratios));
     case Form::layers_distance:
       return c.layers.empty() ? 0 : sum / static_cast<double>(c.layers.size());
     case Form::worst_distance:
@@ -171,7 +177,7 @@ double value_of(const Feature& feature, const Comparison& c) {
     case Form::difference:
       return mean(c.differences);
     case Form::moved:
-      return std::abs(mean(c.differences));
+      return beyond_chance(c.differences);
   }
   return 0;
 }
