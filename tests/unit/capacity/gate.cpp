@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -257,6 +258,38 @@ TEST(Calibration, TheStoredRuleFollowsFromTheStoredTables) {
   again.source = stored.source;
   EXPECT_EQ(to_json(again).dump(2), to_json(stored).dump(2));
   EXPECT_EQ(structure_of_network(load_model("resnet34-cifar")), stored.origin.structure);
+}
+
+TEST(Gate, OneLayerInTwoGroupsIsPredictedToChangeLittle) {
+  // Scores of resnet34-cifar with each of its layers alone in two groups; nobody trained these.
+  NetworkTable table =
+      read_network_table(test::repository_file("tests/unit/capacity/one_layer.json"),
+                         "resnet34-cifar", load_model("resnet34-cifar"));
+  GateRule rule = find_rule("two-sided");
+  size_t changed = 0;
+  for (const TrainedNetwork& network : table.networks) {
+    GateVerdict verdict = judge(rule, compared(table.original().scores, network.scores));
+    EXPECT_NEAR(verdict.predicted->points, 0, 0.2) << network.name;
+    if (network.recipe.empty()) {
+      EXPECT_EQ(verdict.predicted->points, 0);
+    } else {
+      ++changed;
+    }
+  }
+  EXPECT_EQ(changed, 32u);
+}
+
+TEST(Calibration, TheStoredRuleIsTestedOnNetworksThatTookNoPart) {
+  GateRule stored = find_rule("two-sided");
+  NetworkTable held = stored_table("heldout16");
+  EXPECT_EQ(std::count(stored.tables.begin(), stored.tables.end(), held.name), 0);
+  RuleQuality quality = quality_of(stored, trained_in(held, metrics_for_rule("")), 0.5);
+  EXPECT_EQ(quality.kept + quality.lost, 16u);
+  // What the rule's source quotes.
+  auto quoted = fmt::format("area {:.2f} (", quality.area);
+  EXPECT_NE(stored.source.find(quoted), std::string::npos) << quoted;
+  quoted = fmt::format("rank correlation {:.2f} (", quality.spearman);
+  EXPECT_NE(stored.source.find(quoted), std::string::npos) << quoted;
 }
 
 TEST(Calibration, AddsWhatLayersAloneDoNotTell) {

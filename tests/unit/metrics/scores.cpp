@@ -167,7 +167,9 @@ TEST(Metrics, SayWhatTheyContribute) {
       EXPECT_EQ(form_named(name_of(form.form)), form.form);
     }
     // What layers alone tell is put together as a sum or a mean.
-    if (contributes.first_order) EXPECT_NE(contributes.whole, Contribution::Whole::other);
+    if (contributes.first_order) {
+      EXPECT_NE(contributes.whole, Contribution::Whole::other);
+    }
   }
   EXPECT_THROW(form_named("shape"), UserError);
 }
