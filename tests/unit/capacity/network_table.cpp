@@ -3,10 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "models/model.h"
+#include "ops/op_graph.h"
 #include "support/repository.h"
 #include "support/shared_data.h"
 #include "support/temporary.h"
@@ -19,7 +22,8 @@ Graph two_layers() {
   GraphBuilder builder("two");
   ValueId x = builder.input("x", {Element::f32, {1, 3, 8, 8}});
   for (int i = 0; i < 3; ++i) {
-    ValueId w = builder.weight("w" + std::to_string(i), {8, i == 0 ? 3 : 8, 3, 3});
+    Shape shape{8, i == 0 ? 3 : 8, 3, 3};
+    ValueId w = builder.weight("w" + std::to_string(i), shape, he_fan_out(shape));
     x = builder.call("conv", {x, w}, {{"pads", Shape{1, 1, 1, 1}}}, "conv" + std::to_string(i));
   }
   builder.output(x);
@@ -75,7 +79,8 @@ TEST(NetworkTable, SaysWhatIsWrongAndWhere) {
   expect_error(header + "one,high,100,dense,dw\n", "line 2: top1 is 'high'");
   expect_error(header + "one,90,1e3,dense,dw\n", "line 2: parameters is '1e3'");
   expect_error(header + original + "two,90,10,dense,wd\n", "line 3: no kind 'wd'");
-  expect_error("name,top1,conv0\none,90,dense\n", "line 2: there are 1 layers, but 'two' has 2 that");
+  expect_error("name,top1,conv0\none,90,dense\n",
+               "line 2: there are 1 layers, but 'two' has 2 that");
   expect_error(header + "one,90,10,dense,dw\n", "has no network that is as the original");
   expect_error("name,top1,recipe\none,90,\"conv1: gr", "line 2: a quote is not closed");
   expect_error("name,top1,recipe\none,90,\none,90,conv1: group(2)\n", "is made in two ways");
