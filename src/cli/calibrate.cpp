@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "cli/verb.h"
 #include "cli/verb_calibrate.h"
+#include "cli/verb_listener.h"
 
 namespace lathe::cli {
 namespace {
@@ -86,7 +87,11 @@ int calibrate_cells(const Options& options) {
                       return load_untrained(arguments);
                     }});
   }
-  auto scored = score_all(options.score, options.journal, jobs, metrics);
+  std::map<std::string, std::vector<Scores>> scored;
+  {
+    JobBar bar("scoring", JobBar::Elsewhere::tenths);
+    scored = score_all(options.score, options.journal, jobs, metrics, bar.listener());
+  }
   std::vector<Correlation> correlations;
   Plot plot{.title = "Score before training, accuracy after", .x = {""}, .y = {"accuracy, %"}};
   for (size_t m = 0; m < metrics.size(); ++m) {
@@ -163,7 +168,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--column", options->column, "the accuracy, among the columns of NAS-Bench-201");
   app.add_option("--tolerance", options->tolerance, "points of accuracy that may be lost");
   app.add_option("--journal", options->journal,
-                 "keep scores in this file, and go on with those that are there");
+                 "a folder to keep scores in, and to go on with those that are there");
   app.add_option("--svg", options->picture, "draw a picture to this file");
   app.add_option("--write-rule", options->rule, "write the fitted rule to this file");
   app.add_flag("--json", options->json, "print JSON, for machines");

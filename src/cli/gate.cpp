@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "cli/verb_listener.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_scores.h"
 #include "jobs/gate.h"
@@ -92,13 +93,6 @@ nlohmann::json report(const GateRule& rule, const GateVerdict& verdict) {
   return result;
 }
 
-/// Shows on a terminal how far the job is.
-JobListener shown_in(ProgressBar& bar) {
-  return {[&](const JobEvent& event) {
-    if (const auto* work = std::get_if<WorkDone>(&event)) bar.show(work->done, work->all);
-  }};
-}
-
 GateJobOptions job_of(const Options& options) {
   GateJobOptions job;
   job.score = options.score;
@@ -133,8 +127,8 @@ int run_random(const Options& options) {
   RandomNetworks how{static_cast<size_t>(options.random), static_cast<size_t>(options.confirmed)};
   RandomJudgement found;
   {
-    ProgressBar bar("exactly");
-    found = judge_random(job_of(options), how, shown_in(bar));
+    JobBar bar("exactly");
+    found = judge_random(job_of(options), how, bar.listener());
   }
   print_random(options, found);
   return 0;
@@ -147,8 +141,8 @@ int run(const Options& options) {
   job.recipe = recipe_for(options);
   GateVerdict verdict;
   {
-    ProgressBar bar("scoring");
-    verdict = judge_network(job, shown_in(bar));
+    JobBar bar("scoring");
+    verdict = judge_network(job, bar.listener());
   }
   if (options.json) {
     fmt::print("{}\n", report(job.rule, verdict).dump(2));

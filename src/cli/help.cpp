@@ -20,7 +20,8 @@ void print_overview() {
       "steps, 'split(co, 16) -> vectorize(co.i)'; 'lathe list transforms' shows them.\n"
       "A step on loop x acts on every statement in a loop of that name; s:x means\n"
       "the one of statement s alone.\n\n"
-      "Exit status: 0 done, 1 a step was refused, 2 wrong input, 3 a bug of Lathe.\n");
+      "Exit status: 0 done, 1 a step was refused, 2 wrong input, 3 a bug of Lathe,\n"
+      "130 interrupted (Ctrl-C).\n");
 }
 
 int run(const std::string& name) {

@@ -1,6 +1,8 @@
 // interpolate.cpp: "lathe interpolate NETWORK RECIPE RECIPE": networks between two networks, what
 // they take and what they keep. Figure 9 of the paper.
 #include "jobs/interpolate.h"
+
+#include "cli/verb_listener.h"
 #include "cli/verb_scores.h"
 #include "data/file.h"
 #include "report/plot.h"
@@ -94,11 +96,8 @@ std::vector<Model> measured(const Options& options) {
   job.first = parse_recipe(options.first);
   job.second = parse_recipe(options.second);
   job.rule = find_rule(options.rule);
-  ProgressBar bar("networks");
-  return lathe::interpolate(job, {[&](const JobEvent& event) {
-                              if (const auto* work = std::get_if<WorkDone>(&event))
-                                bar.show(work->done, work->all);
-                            }});
+  JobBar bar("networks");
+  return lathe::interpolate(job, bar.listener());
 }
 
 int run(const Options& options) {

@@ -1,8 +1,10 @@
 // main.cpp: the program lathe. Finds the verb, runs it, and turns errors into messages.
 //
-// Exit status: 0 done, 1 a step was refused, 2 wrong input, 3 a bug of ours.
+// Exit status: 0 done, 1 a step was refused, 2 wrong input, 3 a bug of ours, 130 interrupted
+// (Ctrl-C).
 #include "base/error.h"
 #include "cli/verb.h"
+#include "cli/verb_interruption.h"
 #include "compile/embedded.h"
 
 int main(int argc, char** argv) {
@@ -35,7 +37,7 @@ int main(int argc, char** argv) {
     return 2;
   } catch (const lathe::UserError& error) {
     fmt::print(stderr, "lathe: {}\n", error.what());
-    return 2;
+    return lathe::is_interrupted() ? lathe::interrupted_status : 2;
   } catch (const std::bad_alloc&) {
     fmt::print(stderr, "lathe: there is not enough memory for this\n");
     return 2;

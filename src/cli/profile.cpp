@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "cli/verb_network.h"
-#include "search/network_space.h"
+#include "jobs/limits.h"
 
 namespace lathe::cli {
 namespace {
@@ -19,16 +19,6 @@ struct Options {
 struct Range {
   long least, now;
 };
-
-Range range_of(const NetworkSpace& space, long now, long LayerVariant::*what) {
-  long least = now;
-  for (const LayerKind& kind : space.kinds) {
-    long best = kind.variants.front().*what;
-    for (const LayerVariant& variant : kind.variants) best = std::min(best, variant.*what);
-    least -= static_cast<long>(kind.sites.size()) * (kind.variants.front().*what - best);
-  }
-  return {least, now};
-}
 
 nlohmann::json report(const NetworkSpace& space, const Range& macs, const Range& weights) {
   nlohmann::json kinds = nlohmann::json::array();
@@ -55,8 +45,7 @@ int run(const Options& options) {
   Graph network = load_network(options.network);
   NetworkSpace space = network_space(network, options.space);
   if (options.space.narrow) space = with_links(std::move(space), network);
-  Range macs = range_of(space, space.macs, &LayerVariant::macs);
-  Range weights = range_of(space, space.weights, &LayerVariant::weights);
+  Range macs{least_macs(space), space.macs}, weights{least_weights(space), space.weights};
   if (options.json) {
     fmt::print("{}\n", report(space, macs, weights).dump(2));
     return 0;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "cli/verb_listener.h"
 #include "data/file.h"
 #include "transforms/transform_kinds.h"
 
@@ -64,7 +65,8 @@ Networks read_networks(const CalibrateArguments& arguments, const std::vector<st
   for (const TrainedNetwork& line : lines) {
     jobs.push_back({line.name, [&] { return transformed(network, recipe_of(line, network)); }});
   }
-  result.scores = score_all(arguments.score, arguments.journal, jobs, metrics);
+  cli::JobBar bar("scoring", cli::JobBar::Elsewhere::tenths);
+  result.scores = score_all(arguments.score, arguments.journal, jobs, metrics, bar.listener());
   if (!result.scores.contains("")) fail("the original could not be scored");
   for (size_t i = 0; i < lines.size(); ++i) {
     auto found = result.scores.find(lines[i].name);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 
 namespace lathe {
+
 void add_network_arguments(CLI::App& app, NetworkArguments& arguments) {
   app.add_option("NETWORK", arguments.network,
                  "a built-in network ('lathe list models'), an .onnx or a .graph file")
@@ -38,8 +39,11 @@ std::string print_short(long n) {
 ProgressBar::ProgressBar(std::string what)
     : what_(std::move(what)), is_terminal_(isatty(STDERR_FILENO) != 0) {}
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
   if (is_terminal_ && shown_ > 0) fmt::print(stderr, "\r{:79}\r", "");
+  shown_ = 0;
 }
 
 void ProgressBar::show(size_t done, size_t all) {

@@ -21,6 +21,8 @@ class ProgressBar {
   explicit ProgressBar(std::string what);
   ~ProgressBar();
   void show(size_t done, size_t all);
+  /// Makes way for another line; show() brings it back.
+  void clear();
 
  private:
   std::string what_;

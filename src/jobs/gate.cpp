@@ -158,12 +158,12 @@ class RandomGate {
     for (const LayerScore& layer : first_.original()) total += layer.score;
     for (size_t i = 0; i < count; ++i) {
       check_stopped(listener_);
-      listener_(WorkDone{"networks evaluated", i, count});
       Graph changed = transformed(network_, recipe_of(drawn_[i], choices_));
       Evaluation evaluation(initialised(changed, seed_), scorer_.batch(seed_),
                             scorer_.evaluation(seed_));
       result_.exact_ratios.push_back(
           std::log(evaluation.run({find_metric("fisher")})[0].total / total));
+      listener_(WorkDone{"networks evaluated", i + 1, count});
     }
     std::vector<double> approximate(result_.log_ratios.begin(),
                                     result_.log_ratios.begin() + static_cast<long>(count));

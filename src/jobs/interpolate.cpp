@@ -49,10 +49,11 @@ class Row {
   std::vector<InterpolatedNetwork> run(const JobListener& listener) {
     std::vector<Scores> original = scorer_.run(scored_, options_.rule.metrics());
     std::vector<InterpolatedNetwork> networks;
+    listener(WorkDone{"networks", 0, row_.size()});
     for (const Between& between : row_) {
-      listener(WorkDone{"networks", networks.size(), row_.size()});
       if (listener.is_stopped()) break;
       networks.push_back(evaluated(between, original));
+      listener(WorkDone{"networks", networks.size(), row_.size()});
     }
     mark_best(networks);
     return networks;

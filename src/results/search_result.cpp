@@ -293,6 +293,9 @@ json to_json(const SearchResult& result) {
   return file;
 }
 
+json to_json(const ResultLayer& layer) { return Writing::written(layer); }
+json to_json(const ResultVariant& variant) { return Writing::written(variant); }
+
 SearchResult search_result_from_json(const json& file) {
   if (!file.is_object() || !file.contains(version_key) || !file[version_key].is_number_integer()) {
     fail("this is no result of a search: it has no number '{}'", version_key);

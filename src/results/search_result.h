@@ -147,6 +147,10 @@ struct SearchResult {
 nlohmann::json to_json(const SearchResult& result);
 SearchResult search_result_from_json(const nlohmann::json& json);
 
+/// Converts parts of a result to JSON, as the whole has them.
+nlohmann::json to_json(const ResultLayer& layer);
+nlohmann::json to_json(const ResultVariant& variant);
+
 /// Reads a verdict as the journal keeps it.
 ResultVerdict verdict_from_json(const nlohmann::json& json);
 
