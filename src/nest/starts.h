@@ -6,7 +6,8 @@
 namespace lathe {
 
 /// Returns the nest with a statement that sets what others only add to, or take the maximum of, to
-/// its neutral element: nothing starts by itself in memory.
+/// its neutral element, and one that sets the padding of a local tensor: nothing starts by itself
+/// in memory.
 Nest with_starts(const Nest& nest);
 
 }  // namespace lathe

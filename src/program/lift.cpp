@@ -244,7 +244,9 @@ class Layer {
                                {{"epsilon", n.epsilon}}, node_.name + ".norm");
     if (n.rectified) result = out_.call("relu", {result}, {}, node_.name + ".relu");
     Piece piece{result, {}, {}};
-    for (long extent : nest_.tensors()[s.write.tensor].shape) piece.to.push_back(counted(extent));
+    for (long extent : inner_shape(nest_.tensors()[s.write.tensor])) {
+      piece.to.push_back(counted(extent));
+    }
     piece.from = piece.to;
     pieces_[s.write.tensor].add(piece);
   }
@@ -375,7 +377,7 @@ class Layer {
 
   /// Returns the whole tensor as a value.
   ValueId value_of(size_t tensor) {
-    auto value = pieces_[tensor].whole(nest_.tensors()[tensor].shape);
+    auto value = pieces_[tensor].whole(inner_shape(nest_.tensors()[tensor]));
     if (!value) refuse("the parts of '" + nest_.tensors()[tensor].name + "' do not fill it");
     return *value;
   }

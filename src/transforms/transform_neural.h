@@ -6,13 +6,16 @@
 //   expand      a 1x1 convolution brings the channels back
 //   deepen      batch normalisation, ReLU and a 1x1 convolution do
 //   repeat      the nearest computed element, or the same one of the computed slice, is copied
+// A step may also leave input channels unread. One completion is for them:
+//   reduce      a 1x1 convolution, batch normalisation and ReLU make the channels that are still
+//               read of all that there were
 #pragma once
 
 #include "transforms/transform_loops.h"
 
 namespace lathe {
 
-enum class Completion { propagate, expand, deepen, repeat };
+enum class Completion { propagate, expand, deepen, repeat, reduce };
 
 /// Returns the names of all completions.
 const std::vector<std::string>& completion_names();
@@ -28,8 +31,8 @@ struct NeuralTarget {
   std::vector<Order> rest;  ///< the order of all statements; the target's is still the old one
 };
 
-/// Finds the statement that neural steps act on: the first one that accumulates and whose outermost
-/// loop is still one, not unrolled.
+/// Finds the statement that neural steps act on: the first one of the operator that accumulates and
+/// whose outermost loop is still one, not unrolled. What a completion added is passed over.
 std::optional<size_t> find_target(const Nest& nest);
 
 /// Takes that statement out of the loops that it shares with others.
@@ -79,8 +82,14 @@ struct Narrow {
 Nest expanded(const Nest& nest, const NeuralTarget& target, std::pair<Statement, Order> changed,
               const Narrow& narrow, Completion completion, std::string& note);
 
-/// How many elements along a dimension does the statement write, if it writes the first ones?
-std::optional<long> first_written(const Statement& s, size_t dimension);
+/// Assembles the nest with "changed" in place of the target, of whose input channels loop "depth"
+/// of the target counted more. It then reads a tensor of its own, and a 1x1 convolution, batch
+/// normalisation and ReLU before it make that of all channels: reduce.
+Nest reduced(const Nest& nest, const NeuralTarget& target, std::pair<Statement, Order> changed,
+             size_t depth, std::string& note);
+
+/// How many elements does an index of the statement reach, if it reaches the first ones?
+std::optional<long> first_reached(const Statement& s, const isl::aff& index);
 
 /// Which coordinate of the statement is this index, if it is just one?
 std::optional<size_t> coordinate_of(const Statement& s, const isl::aff& index);
@@ -89,9 +98,15 @@ std::optional<size_t> coordinate_of(const Statement& s, const isl::aff& index);
 Nest assemble(const Nest& nest, const NeuralTarget& target,
               const std::pair<Statement, Order>& changed);
 
-/// The same with new statements that run after the target (and more tensors that they use).
+/// Statements that a completion adds.
+struct Added {
+  std::vector<Statement> before, after;  ///< the target, in the order in which they run
+};
+
+/// The same with new statements around the target (and more tensors that they use). They have no
+/// origin: nothing of the operator as it was written became them.
 Nest assemble_with(const Nest& nest, const NeuralTarget& target,
                    const std::pair<Statement, Order>& changed, std::vector<Tensor> tensors,
-                   std::vector<Statement> after);
+                   Added added);
 
 }  // namespace lathe
