@@ -30,6 +30,10 @@ constexpr long far_away = 24L << 20;
 /// What is so many times slower than the template's own choice is not looked at for long.
 constexpr double hopeless = 1.2;
 
+/// A first look at a candidate is short, and ends early where there is no hope. What seems better
+/// is then measured until the median of its times is steady.
+constexpr Turns quick_turns{0.12, 5, hopeless}, sure_turns{0.5, 11};
+
 std::string compare_outputs(const UnitRunner& is, const UnitRunner& must, const Made& made) {
   size_t i = 0;
   for (const Tensor& tensor : made.code.tensors) {
@@ -242,8 +246,7 @@ class NativeBench : public TuneBench {
       runners.push_back(std::make_unique<UnitRunner>(*made, data, target_, threads_, copies));
       works.emplace_back([runner = runners.back().get()] { runner->run(); });
     }
-    Turns quick{0.12, 5, hopeless}, sure{0.5, 11, 1e9};
-    return times_in_turn(works, care == Care::quick ? quick : sure);
+    return times_in_turn(works, care == Care::quick ? quick_turns : sure_turns);
   }
 };
 
