@@ -7,6 +7,8 @@ and what PyTorch makes of model.py is compiled with the schedules that were foun
 tried for PyTorch where this one has none; without it that part is left out, and it is said.
 """
 import filecmp
+import json
+import math
 import os
 import re
 import subprocess
@@ -90,6 +92,22 @@ def check_trained(lathe, bundle, folder, pythons):
     print(f"trained by PyTorch: schedules of {known} of {units} units")
 
 
+def check_blocks(result):
+    """Checks that the search was compared with the list of blocks, chosen from in both ways."""
+    blocks = result["blocks"]
+    # 32 channels: as it was; 4 times 3 of groups; bottlenecks with 4 and 3; depthwise.
+    wanted = 1 + 4 * 3 + 4 + 3 + 1
+    if blocks["most"] != wanted or abs(blocks["log_networks"] - 2 * math.log10(wanted)) > 0.01:
+        sys.exit(f"the list has {blocks['most']} blocks, 10^{blocks['log_networks']} networks")
+    ways = {way["way"]: way for way in blocks["ways"]}
+    if list(ways) != ["sampled", "assigned"]:
+        sys.exit(f"the list of blocks was chosen from in these ways: {list(ways)}")
+    for way in ways.values():
+        measured = way["ms"] is not None
+        if way["tried"] < 1 or (measured and not (way["tuned"] and 0 < way["ms"])):
+            sys.exit(f"the list of blocks was not tried, or not tuned: {way}")
+
+
 def main():
     lathe, pythons = Path(sys.argv[1]).resolve(), [sys.executable, sys.argv[2]]
     with tempfile.TemporaryDirectory() as name:
@@ -98,6 +116,7 @@ def main():
         run(lathe, "export", NETWORK, "-o", network)
         run(lathe, "optimize", network, "--variants", 4, "--exact", 1, "--samples", 2, "--seeds", 1,
             "--rule", "paper", "--tune", 2, "--work-dir", folder / "run")
+        check_blocks(json.loads((folder / "run" / "result.json").read_text()))
         check_replay(lathe, bundle, folder / "replayed")
         check_compiled(lathe, bundle, network, folder)
         check_trained(lathe, bundle, folder, pythons)

@@ -122,6 +122,7 @@ std::function<int()> prepare(CLI::App& app) {
   app.add_option("--against", job.against,
                  "compare with these on the original, too: best, onnxruntime, openvino, ...")
       ->check(CLI::IsMember(peer_names()));
+  app.add_flag("!--no-blocks", job.blocks, "do not compare with what a list of blocks can do");
   app.add_option("--threads", job.threads, "workers that the network will run with")
       ->check(CLI::Range(1, 256));
   app.add_option("--seed", job.score.network.seed, "of the search, weights and minibatches");

@@ -62,8 +62,21 @@ void describe(auto& fields, Of<ResultWinner> auto& winner) {
 }
 
 void describe(auto& fields, Of<ResultBaseline> auto& baseline) {
+  fields("way", baseline.way);
   fields("ms", baseline.ms);
   fields("original_ms", baseline.original_ms);
+  fields("tuned", baseline.tuned);
+  fields("macs", baseline.macs);
+  fields("weights", baseline.weights);
+  fields("recipe", baseline.recipe);
+  fields("tried", baseline.tried);
+  fields("refused", baseline.refused);
+}
+
+void describe(auto& fields, Of<ResultBlocks> auto& blocks) {
+  fields("most", blocks.most);
+  fields("log_networks", blocks.log_networks);
+  fields("ways", blocks.ways);
 }
 
 void describe(auto& fields, Of<ResultLimit> auto& limit) {
@@ -134,7 +147,8 @@ void describe(auto& fields, Of<SearchResult> auto& result) {
   fields("rule", result.rule);
   fields("original", result.original);
   fields("winner", result.winner);
-  fields("nas", result.nas);
+  fields("log_networks", result.log_networks);
+  fields("blocks", result.blocks);
   fields.later("limits", result.limits);
   fields("peers", result.peers);
   fields("tried", result.tried);

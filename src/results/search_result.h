@@ -56,10 +56,25 @@ struct ResultWinner {
   friend bool operator==(const ResultWinner&, const ResultWinner&) = default;
 };
 
-/// What a choice from a list of blocks came to: the strategy "nas".
+/// The best network that one way of choosing found in the list of blocks.
 struct ResultBaseline {
-  double ms = 0, original_ms = 0;
+  std::string way;           ///< "sampled": drawn at random; "assigned": over all layers at once
+  std::optional<double> ms;  ///< none where no network of the list passed
+  double original_ms = 0;    ///< of the run in which they took turns
+  bool tuned = false;
+  long macs = 0, weights = 0;
+  std::string recipe;  ///< in text
+  long tried = 0, refused = 0;
   friend bool operator==(const ResultBaseline&, const ResultBaseline&) = default;
+};
+
+/// What can be had by a choice from a list of blocks (search/block_list.h), with the same compiler,
+/// gate and tuning.
+struct ResultBlocks {
+  long most = 0;            ///< blocks that a layer can choose from, at most
+  double log_networks = 0;  ///< logarithm, to base 10, of how many networks the list makes
+  std::vector<ResultBaseline> ways;
+  friend bool operator==(const ResultBlocks&, const ResultBlocks&) = default;
 };
 
 /// A limit that was set, and how the result stands to it.
@@ -129,7 +144,8 @@ struct SearchResult {
   ResultRule rule;
   ResultCost original;
   ResultWinner winner;
-  std::optional<ResultBaseline> nas;
+  std::optional<double> log_networks;  ///< of what was chosen from; to base 10
+  std::optional<ResultBlocks> blocks;
   std::vector<ResultLimit> limits;  ///< those that were set
   std::vector<ResultPeer> peers;
   long tried = 0, refused = 0, failed = 0;
