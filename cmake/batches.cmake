@@ -6,22 +6,25 @@
 # define the same name, such as a helper in their unnamed namespaces, are never in one batch. That is
 # found out when CMake runs: after "redefinition of ..." in a file that compiles alone, run
 # "cmake --preset release" again. Files with flags of their own, and generated ones, stay alone.
+# In a batch a local name may hide a name of another file, so -Wshadow is for builds without batches.
 # LATHE_UNITY=OFF compiles every file alone: best where one file is edited and compiled repeatedly.
 option(LATHE_UNITY "Compile the files of a folder in batches" OFF)
 set(LATHE_BATCH_BYTES 60000 CACHE STRING "How many bytes of source a batch has at most")
 
-# Sets VARIABLE to the names that the lines of FILE define that begin in the first column.
+# Sets VARIABLE to the names that the lines of FILE define that begin in the first column. It may
+# have some too many.
 function(lathe_defined_names variable file)
   file(READ ${file} text)
+  string(REPLACE "[[noreturn]] " "" text "${text}")
+  string(REGEX REPLACE "[][;]" " " text "${text}")  # they mean something in lists of CMake
   set(type "[A-Za-z][A-Za-z0-9_:<>,*& ]*[ *&]")
   set(name "[A-Za-z][A-Za-z0-9_]*")
   string(REGEX MATCHALL "\n${type}${name}[(]" functions "${text}")
   string(REGEX MATCHALL "\n(struct|class|enum class|enum|union) ${name}" types "${text}")
-  string(REGEX MATCHALL "\n(const|constexpr|static|inline|thread_local) ${type}${name}" constants
-    "${text}")
+  string(REGEX MATCHALL "\n(const|constexpr|static|inline|thread_local) [^\n(]*" lines "${text}")
+  string(REGEX MATCHALL "[ *&]${name} *[={]" constants "${lines}")
   set(names ${functions} ${types} ${constants})
-  list(TRANSFORM names REPLACE "^.*[ *&](${name})[(]?$" "\\1")
-  list(REMOVE_ITEM names namespace)
+  list(TRANSFORM names REPLACE "^.*[ *&](${name}) *[(={]?$" "\\1")
   list(REMOVE_DUPLICATES names)
   set(${variable} ${names} PARENT_SCOPE)
 endfunction()
