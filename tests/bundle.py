@@ -19,12 +19,14 @@ from pathlib import Path
 NETWORK = Path(__file__).resolve().parent / "killed_network.graph"
 
 EXPORT = """
-import importlib.util, sys, torch
+import importlib.util, inspect, sys, torch
 spec = importlib.util.spec_from_file_location("model", sys.argv[1])
 module = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(module)
 image = torch.zeros(2, 3, 32, 32)
-torch.onnx.export(module.load(), (image,), sys.argv[2], dynamo=False)
+# Newer ones have two exporters.
+options = {"dynamo": False} if "dynamo" in inspect.signature(torch.onnx.export).parameters else {}
+torch.onnx.export(module.load(), (image,), sys.argv[2], **options)
 """
 
 
@@ -83,7 +85,7 @@ def check_trained(lathe, bundle, folder, pythons):
         if result.returncode == 0:
             break
     else:
-        print("left out: no Python here exports model.py (it needs torch and onnx)")
+        print("left out: no Python here exports model.py (scripts/setup --all)")
         return
     text = run(lathe, "compile", folder / "trained.onnx", "--recipe", bundle, "-o", folder / "lib")
     known, units = known_units(text)

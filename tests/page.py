@@ -251,7 +251,7 @@ def check(page, size, scheme, figures):
 
 def main():
     if not shutil.which("chromium"):
-        print("skipped: chromium is not installed (scripts/setup --browser installs it)")
+        print("skipped: chromium is not installed (scripts/setup --all)")
         sys.exit(77)
     lathe, keep = os.path.abspath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None
     with tempfile.TemporaryDirectory() as work:

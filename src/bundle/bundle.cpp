@@ -74,7 +74,8 @@ nlohmann::json read_bundle(const std::string& folder) {
                    json["files"].is_object();
   if (!is_bundle) fail("'{}' is not what Lathe writes", path);
   if (json[version_key].get<int>() > bundle_version) {
-    fail("'{}' was written by a later version of Lathe, {}", path, json.value("lathe", "?"));
+    fail("'{}' was written by a later version of Lathe, {}", path,
+         json.value("lathe", nlohmann::json("?")).dump());
   }
   return json;
 }

@@ -22,7 +22,7 @@ const std::vector<Dense>& networks() {
   return all;
 }
 
-std::string name_of(const Dense& net) { return fmt::format("densenet{}", net.layers); }
+std::string name_of_densenet(const Dense& net) { return fmt::format("densenet{}", net.layers); }
 
 ValueId add_stem(GraphBuilder& g, ValueId x, long filters, Images images) {
   if (images == Images::cifar) {
@@ -53,7 +53,7 @@ ValueId add_transition(GraphBuilder& g, const std::string& name, ValueId x) {
   return add_avg_pool(g, name + ".pool", x, {.kernel = 2, .stride = 2});
 }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_densenet(const std::string& name, const ModelOptions& options) {
   const Dense& net = find_named(networks(), without_images(name));
   Images images = images_of(name);
   GraphBuilder g(name);
@@ -74,9 +74,9 @@ Graph build(const std::string& name, const ModelOptions& options) {
 }  // namespace
 
 Model densenet() {
-  Model model = {.name = "densenet", .variants = {}, .build = build};
+  Model model = {.name = "densenet", .variants = {}, .build = build_densenet};
   for (const Dense& net : networks()) {
-    std::string name = name_of(net);
+    std::string name = name_of_densenet(net);
     model.variants.push_back({name, fmt::format("DenseNet-{} for ImageNet", net.layers)});
     model.variants.push_back(
         {name + "-cifar", fmt::format("DenseNet-{} for CIFAR: 3x3 stem, no pooling", net.layers)});

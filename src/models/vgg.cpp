@@ -23,7 +23,7 @@ const std::vector<Stack>& networks() {
   return all;
 }
 
-std::string name_of(const Stack& net) { return fmt::format("vgg{}", net.layers); }
+std::string name_of_vgg(const Stack& net) { return fmt::format("vgg{}", net.layers); }
 
 ValueId add_features(GraphBuilder& g, ValueId x, const Stack& net, Images images) {
   int layer = 0;
@@ -53,7 +53,7 @@ Graph finish_wide(GraphBuilder& g, ValueId x, long classes) {
   return g.build();
 }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_vgg(const std::string& name, const ModelOptions& options) {
   Images images = images_of(name);
   const Stack& net = find_named(networks(), without_images(name));
   bool cifar = images == Images::cifar;
@@ -71,9 +71,9 @@ Graph build(const std::string& name, const ModelOptions& options) {
 }  // namespace
 
 Model vgg() {
-  Model model = {.name = "vgg", .variants = {}, .build = build};
+  Model model = {.name = "vgg", .variants = {}, .build = build_vgg};
   for (const Stack& net : networks()) {
-    std::string name = name_of(net);
+    std::string name = name_of_vgg(net);
     model.variants.push_back({name, fmt::format("VGG-{} for ImageNet", net.layers)});
     model.variants.push_back(
         {name + "-cifar", fmt::format("VGG-{} for CIFAR, with normalisation", net.layers)});

@@ -24,7 +24,7 @@ Shape indices_of(const Call& call, long extent) {
   return indices;
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_take(const Call& call) {
   Shape shape = call.shape(0);
   size_t axis = call.axis("axis", shape.size());
   Shape indices = indices_of(call, shape[axis]);
@@ -64,8 +64,8 @@ std::vector<Stretch> stretches(const Shape& list) {
   return result;
 }
 
-Nest nest_of(isl::ctx ctx, const Call& call) {
-  Type output = types_of(call).front();
+Nest nest_of_take(isl::ctx ctx, const Call& call) {
+  Type output = types_of_take(call).front();
   size_t axis = call.axis("axis", output.shape.size());
   NestBuilder b(ctx, "take");
   size_t I = declare(b, call, 0, "I"), O = declare_output(b, output);
@@ -93,8 +93,8 @@ Op take() {
           .graph = {.settings = {{"axis", 0L, "the dimension"},
                                  {"indices", Shape{}, "negative ones count from the end",
                                   Setting::Need::required}},
-                    .infer = types_of,
-                    .nest = nest_of}};
+                    .infer = types_of_take,
+                    .nest = nest_of_take}};
 }
 
 }  // namespace lathe::ops

@@ -15,7 +15,7 @@
 namespace lathe::passes {
 namespace {
 
-Graph run(const Graph& graph) {
+Graph run_alter_op_layout(const Graph& graph) {
   Layouts layouts = layouts_of(graph);
   return with_layouts(layouts, own_choice(layouts));
 }
@@ -23,7 +23,8 @@ Graph run(const Graph& graph) {
 }  // namespace
 
 Pass alter_op_layout() {
-  return {"alter_op_layout", "stores channels in blocks where all users like it", run};
+  return {"alter_op_layout", "stores channels in blocks where all users like it",
+          run_alter_op_layout};
 }
 
 }  // namespace lathe::passes

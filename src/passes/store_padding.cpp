@@ -82,7 +82,7 @@ std::vector<bool> can_have_border(const Graph& graph) {
   return result;
 }
 
-Graph run(const Graph& graph) {
+Graph run_store_padding(const Graph& graph) {
   Graph result = graph;
   std::vector<bool> can_be_wider = can_have_border(graph);
   for (const Node& node : graph.nodes) {
@@ -105,7 +105,8 @@ Graph run(const Graph& graph) {
 }  // namespace
 
 Pass store_padding() {
-  return {"store_padding", "stores values with the zeros around them that their users read", run};
+  return {"store_padding", "stores values with the zeros around them that their users read",
+          run_store_padding};
 }
 
 }  // namespace lathe::passes

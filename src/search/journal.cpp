@@ -54,13 +54,12 @@ Trial trial_in(const Query& row, int first) {
   auto outcome = outcome_named(row.text(first + 2));
   if (!outcome)
     fail("the journal has an outcome '{}': a later version wrote it", row.text(first + 2));
-  return {row.text(first),
-          row.text(first + 1),
-          *outcome,
-          row.text(first + 3),
-          row.real(first + 4),
-          row.real(first + 5),
-          nlohmann::json::parse(row.text(first + 6))};
+  nlohmann::json details = nlohmann::json::parse(row.text(first + 6), nullptr, false);
+  if (details.is_discarded()) {
+    fail("the journal is damaged: the details of '{}' are no JSON", row.text(first + 1));
+  }
+  return {row.text(first),     row.text(first + 1), *outcome,          row.text(first + 3),
+          row.real(first + 4), row.real(first + 5), std::move(details)};
 }
 
 Journal::Identity identity_in(const Database& database) {

@@ -66,7 +66,7 @@ Applied narrow(const Nest& nest, const Arguments& args) {
   return {result, note};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_bottleneck(const Nest& nest) {
   auto target = try_take_target(nest);
   if (!target) return {};
   const Loop& loop = target->order.loops.front();
@@ -94,7 +94,7 @@ Transform bottleneck() {
           {{Takes::factor}, {Takes::completion, true}},
           "for i < N: S(i)  ->  for i < N/B: S(i)",
           narrow,
-          candidates};
+          candidates_of_bottleneck};
 }
 
 }  // namespace lathe::transforms

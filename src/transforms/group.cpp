@@ -163,7 +163,7 @@ Applied slice(const Nest& nest, const Arguments& args) {
   return {assemble_with(nest, target, changed, nest.tensors(), {{}, {std::move(fill)}}), note};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_group(const Nest& nest) {
   auto target = try_take_target(nest);
   if (!target) return {};
   const auto& loops = target->order.loops;
@@ -192,7 +192,7 @@ Transform group() {
           {{Takes::factor}, {Takes::completion, true}},
           "for i < N: for j < M: S(i, j)  ->  for g < G: S on slice g of i and of j",
           slice,
-          candidates};
+          candidates_of_group};
 }
 
 }  // namespace lathe::transforms

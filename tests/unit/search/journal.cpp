@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "compile/database.h"
 #include "support/temporary.h"
 
 namespace lathe::test {
@@ -77,6 +78,16 @@ TEST(Journal, IsReadableAfterItsWriterWasKilled) {
   EXPECT_EQ(read_journal(folder.path()).trials.size(), 5U);
   Journal journal(folder.path(), identity);
   EXPECT_TRUE(journal.find("network", "4"));
+}
+
+TEST(Journal, SaysThatItIsDamaged) {
+  TemporaryDirectory folder;
+  { Journal(folder.path(), identity).add(some_trial("conv1: group(2)")); }
+  {
+    Database database(folder.file("journal.db"), Database::Open::create);
+    Query(database, "UPDATE trials SET details = '{'").step();
+  }
+  expect_failure([&] { read_journal(folder.path()); }, {"damaged", "conv1: group(2)"});
 }
 
 TEST(Journal, SaysWhereThereIsNone) {

@@ -5,9 +5,12 @@
 
 #include <set>
 
+#include "legality/legality.h"
 #include "models/model.h"
+#include "nest/canonical.h"
 #include "program/layers.h"
 #include "search/network_space.h"
+#include "transforms/transform_network.h"
 
 namespace lathe::test {
 namespace {
@@ -87,6 +90,29 @@ TEST(LayerVariants, HaveSeveralNeuralSteps) {
     }
   }
   EXPECT_GT(composed, 5U);
+}
+
+/// Returns the steps that the paper composes (section 7.3), for a layer of 8 filters and 4 rows.
+const std::vector<const char*>& sequences() {
+  static const std::vector<const char*> all = {
+      "split(oh, 2) -> interchange(co, oh.o) -> group(2) -> interchange(ci, oh.i) -> "
+      "fuse(g, oh.i, oh)",
+      "unroll(co, 4) -> group(2) -> interchange(co.1, ci)",
+      "split_range(co, 1/2) -> group(2) -> interchange(co.0, co.1) -> group(4)"};
+  return all;
+}
+
+TEST(LayerVariants, AreWhatThePaperComposes) {
+  Call layer = parse_call("conv(f32[1x8x4x4], f32[8x8x1x1])");
+  Context ctx;
+  Nest nest = samples_inward(nest_of(ctx, layer));
+  std::set<std::string> meanings;
+  for (const LayerVariant& variant : variants_of(layer, {.factor = 4, .draws = 0})) {
+    meanings.insert(canonical(replay(nest, variant.recipe)));
+  }
+  for (const char* sequence : sequences()) {
+    EXPECT_TRUE(meanings.contains(canonical(replay(nest, parse_recipe(sequence))))) << sequence;
+  }
 }
 
 TEST(NetworkSpace, SpreadsAFewVariants) {
