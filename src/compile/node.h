@@ -32,7 +32,7 @@ struct NodeCode {
 /// What else is wanted of a nest that is compiled.
 enum class Listing { none, text };
 
-/// Does a nest leave what it does not set as it is? Otherwise that is 0.
+/// What becomes of elements that a nest does not set: they become 0, or keep their value.
 enum class Unset { zero, kept };
 
 /// Compiles a nest whose tensors have these layouts; those without axes (of locals) are chosen.

@@ -2,8 +2,8 @@
 //
 //   O[i] += I[j]   where j <= i
 //
-// To leave out the last of them, the input is stored with a zero before its first element; to count
-// from the end, both indices are.
+// To leave out the last of them, the input is stored with a zero before its first element. To sum
+// from the end, both indices count from the end.
 #include "ops/op_dims.h"
 #include "ops/op_window.h"
 

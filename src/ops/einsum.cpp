@@ -1,4 +1,4 @@
-// einsum.cpp: the sum of products that an equation in letters describes, one for each dimension.
+// einsum.cpp: the sum of products that an equation of letters describes; each is a dimension.
 //
 //   "ij,jk->ik"     O[i, k] += I0[i, j] * I1[j, k]
 //   "...ii->...i"   the diagonals of matrices; "..." stands for dimensions that broadcast

@@ -1,4 +1,4 @@
-// one_hot.cpp: for each index a line that is off but for one place.
+// one_hot.cpp: for each index a line that is on at one place and off elsewhere.
 //
 //   O[i, j] = values[j == indices[i] ? 1 : 0]      for j < depth
 //

@@ -1,10 +1,10 @@
 // take.cpp: the parts of a tensor along one dimension that a list of indices names, in its order.
-// Copies by nearest neighbour, repetitions, reflected borders and gathers with known indices all
-// are such lists.
+// Such lists also make copies by nearest neighbour, repetitions, reflected borders and gathers with
+// known indices.
 //
 //   O[c, h] = I[indices[c], h]
 //
-// Indices are data, but known ones: stretches of the list are affine, and each is a statement.
+// The indices are known, so the list falls into affine stretches: each is a statement.
 #include <algorithm>
 
 #include "ops/op_dims.h"

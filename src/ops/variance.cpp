@@ -1,5 +1,5 @@
-// variance.cpp: how far elements are from a mean that is given, along some dimensions: with the
-// mean of a batch, what a batch normalisation divides by while a network is trained.
+// variance.cpp: the mean squared distance from a given mean, along some dimensions. A batch
+// normalisation needs it while a network is trained.
 //
 //   S[c] += (I[n, c, h, w] - M[c]) * (I[n, c, h, w] - M[c]);  O[c] = S[c] / (N*H*W)
 #include "nest/partial_sums.h"

@@ -1,4 +1,4 @@
-// eliminate_common_subexpr.cpp: what several nodes compute from the same operands, one computes.
+// eliminate_common_subexpr.cpp: of nodes that compute the same, one stays.
 //
 //   a = relu(x)                  a = relu(x)
 //   b = relu(x)            =>    y = add(a, a)

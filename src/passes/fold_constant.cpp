@@ -1,4 +1,4 @@
-// fold_constant.cpp: what can be computed before the network runs is.
+// fold_constant.cpp: computes what does not depend on the network's inputs, before it runs.
 //
 //   constant a = [1, 2]                    constant b = [2, 4]
 //   b = add(a, a)                =>        y = mul(x, b)

@@ -4,8 +4,8 @@
 //   z = batch_norm(y, scale, shift, m, v)     =>     with  w' = w * s,  b' = shift - m * s,
 //                                                    s = scale / sqrt(v + epsilon)
 //
-// Where no producer can take the normalisation, it is a product and a sum with constants. Copies of
-// a value as it is go away.
+// Where the node before cannot take the normalisation, it becomes a product and a sum with
+// constants. Nodes that only copy a value go away.
 #include <algorithm>
 #include <cmath>
 

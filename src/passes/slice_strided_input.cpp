@@ -2,8 +2,8 @@
 //
 //   conv(x, w, strides=[2, 2])    =>    conv(x[:, :, ::2, ::2], w)
 //
-// The network's inputs are copied anyway, into the layout that convolutions like; three quarters of
-// this one need not be.
+// The network's inputs are copied anyway, into the layout that convolutions like. With a stride of
+// 2 three quarters of the pixels need no copy.
 #include <algorithm>
 
 #include "ops/op.h"

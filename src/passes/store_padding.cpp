@@ -2,9 +2,9 @@
 //
 //   relu -> conv(pads=[1, 1, 1, 1])      relu writes into the middle of a frame of zeros
 //
-// No pass over the tensor copies it into a larger one, and no loop asks where the border is.
-// Windows that slide by 1 may be computed in tiles, of which the last reaches beyond the values:
-// the border is wide enough for whole tiles.
+// So the tensor is not copied into a larger one, and no loop asks where the border is. Windows that
+// slide by 1 may be computed in tiles, the last of which reaches beyond the values: the border is
+// wide enough for whole tiles.
 #include <algorithm>
 
 #include "base/error.h"

@@ -1,5 +1,5 @@
-// Statements of products seen as convolutions: which channels and rows of the input, in how many
-// groups, with which weights, and where the result belongs. Read off the accesses alone.
+// Reads statements of products as convolutions: which channels and rows of the input, in how many
+// groups, with which weights, and where the result belongs. The accesses alone tell all of it.
 //
 //   O[0, 2*g + co, oh, ow] += W[2*g + co, 2*g + ci, kh, kw] * I[0, 2*g + ci, oh + kh, ow + kw]
 //
@@ -14,7 +14,7 @@
 
 namespace lathe {
 
-/// A statement that is no combination of standard operators; the message says why.
+/// Thrown for a statement that is no combination of standard operators; the message says why.
 class NoForm : public UserError {
  public:
   using UserError::UserError;
@@ -37,7 +37,7 @@ Shape inner_shape(const Tensor& tensor);
 /// One dimension that the window of a convolution slides along.
 struct Sliding {
   long outputs = 1, elements = 1, stride = 1, dilation = 1;
-  long first = 0, end = 1;  ///< what windows touch of the input; outside of it is padding
+  long first = 0, end = 1;  ///< the part of the input that windows touch; outside is padding
 };
 
 /// One convolution.
@@ -51,7 +51,7 @@ struct Contraction {
   Shape weight_offsets;   ///< which elements of the weight these are, as it is stored
 };
 
-/// Takes a statement  T += W * X  apart, of which W is a weight and all indices are linear.
+/// Takes a statement  T += W * X  apart, where W is a weight and all indices are linear.
 std::vector<Contraction> contractions_of(const Nest& nest, const Statement& statement);
 
 }  // namespace lathe

@@ -1,8 +1,8 @@
 // lift.cpp: from a nest back to operators of a graph. Interface: lift.h.
 //
-// Every statement of products is a convolution of a part of its input, or several (contraction.h),
-// every copy is a "take", and a normalisation is one (normalisation.h); each makes a piece of the
-// tensor that it writes (pieces.h).
+// A statement of products becomes one or several convolutions of parts of its input
+// (contraction.h), a copy a "take", a normalisation a batch_norm (normalisation.h). Each makes a
+// piece of the tensor that it writes (pieces.h).
 #include "program/lift.h"
 
 #include <algorithm>

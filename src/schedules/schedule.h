@@ -46,7 +46,7 @@ struct Knob {
 using Settings = std::map<std::string, long>;
 
 struct Schedule {
-  /// For nests that fewer products do, of one kind, or for any: tried in this order.
+  /// Templates are tried in this order: with fewer products, for one kind of nest, for any nest.
   enum class For { fewer, kind, any };
   std::string name;
   std::string summary;  ///< one line
