@@ -14,6 +14,20 @@
 namespace lathe {
 namespace {
 
+/// Networks are measured with a spread of about a percent: what is faster by less is not faster.
+/// The end result is measured longest, and may differ by less.
+constexpr double faster = 0.99, faster_at_last = 0.995;
+
+/// What is kept for the last measurements: as long as so many of the first, but no more than a
+/// quarter of the time.
+constexpr double last_measurements = 3, share_kept = 4;
+
+/// The part of all trials, and of the time, that layouts get: a third and a fifth. The units get the
+/// rest: more is gained there.
+constexpr long layout_trials = 3;
+constexpr double layout_time = 5;
+
+
 /// A choice must be better by this, twice, to replace another.
 constexpr double enough = 0.98;
 
@@ -134,7 +148,7 @@ class Tuning {
     std::map<std::string, double> times = bench_.node_times({TuneVariant{}}).front();
     double once = bench_.elapsed() - begin;
     // At the end two are measured, or three, and twice; by then most is compiled.
-    reserve_ = std::min(3 * once, options_.seconds / 4);
+    reserve_ = std::min(last_measurements * once, options_.seconds / share_kept);
     if (is_whole()) choose_layouts(times, once);
     if (layouts_) times = bench_.node_times({variant({})}).front();
     for (UnitSearch& search : searches_) {
@@ -152,8 +166,8 @@ class Tuning {
   void choose_layouts(const std::map<std::string, double>& times, double once) {
     LayoutSpace space = layout_space(graph_, options_.threads);
     LayoutBudget budget{0, 0, options_.stop, options_.layout_progress};
-    if (options_.trials > 0) budget.trials = std::max(1L, options_.trials / 3);
-    if (options_.seconds > 0) budget.until = std::max(1e-9, options_.seconds / 5 - once);
+    if (options_.trials > 0) budget.trials = std::max(1L, options_.trials / layout_trials);
+    if (options_.seconds > 0) budget.until = std::max(1e-9, options_.seconds / layout_time - once);
     if (options_.begin == TuneOptions::Begin::again) forget_costs(space);
     auto chosen = search_layouts(space, times, network_, bench_, store_, budget);
     if (chosen == layouts_ || (options_.stop && options_.stop())) return;
@@ -163,7 +177,7 @@ class Tuning {
     }
     TuneVariant now = variant(known), then{chooser_of(known), layout_chooser_of(chosen)};
     std::vector<double> whole = bench_.whole_times({now, then});
-    if (whole[1] >= 0.99 * whole[0]) return;
+    if (whole[1] >= faster * whole[0]) return;
     layouts_ = chosen;
     collect();
   }
@@ -238,7 +252,7 @@ class Tuning {
         own += times[0][node];
         tuned += times[1][node];
       }
-      if (search.unit().found && tuned < 0.99 * own) better.push_back(&search);
+      if (search.unit().found && tuned < faster * own) better.push_back(&search);
     }
     return better;
   }
@@ -285,8 +299,8 @@ class Tuning {
     std::vector<double> times = bench_.whole_times(variants);
     report_.own = times[0];
     report_.tuned = *std::min_element(times.begin() + 1, times.end());
-    bool faster = times[1] < 0.995 * times[0] && times[1] <= report_.tuned;
-    if ((after.empty() && layouts_ == before_.layouts) || !faster) return;
+    bool gained = times[1] < faster_at_last * times[0] && times[1] <= report_.tuned;
+    if ((after.empty() && layouts_ == before_.layouts) || !gained) return;
     store_.keep(found, dropped);
     store_.keep_layouts(network_, layouts_);
     report_.kept = true;

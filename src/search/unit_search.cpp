@@ -34,6 +34,12 @@ std::vector<Choice> choices_of_similar(const TunedStore& store, const TunedFor& 
   return choices;
 }
 
+/// One quick measurement that is lower by more than its spread.
+constexpr double seems_better = 0.97;
+
+/// What a unit promises fades with each trial in a row that gained nothing.
+constexpr double fading = 0.95;
+
 }  // namespace
 
 void UnitSearch::resume(const TunedStore& store) {
@@ -43,7 +49,7 @@ void UnitSearch::resume(const TunedStore& store) {
   for (const Measurement& m : store.measurements(where_)) {
     bool ran = m.failure.empty() && m.own > 0;
     // One that seems better and was never confirmed: the tuning ended just then.
-    if (ran && m.time / m.own < 0.97 * best && seeds_.empty()) {
+    if (ran && m.time / m.own < seems_better * best && seeds_.empty()) {
       seeds_.push_back(m.choice);
       continue;
     }
@@ -59,7 +65,7 @@ void UnitSearch::resume(const TunedStore& store) {
 double UnitSearch::promise() const {
   if (exhausted_ || stale_ >= patience) return 0;
   double ratio = unit_.found ? unit_.found->time / unit_.found->own : 1;
-  return unit_.time * ratio * std::pow(0.95, static_cast<double>(stale_));
+  return unit_.time * ratio * std::pow(fading, static_cast<double>(stale_));
 }
 
 void UnitSearch::open(TuneBench& bench, const TunedStore& store) {
