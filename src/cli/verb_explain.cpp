@@ -47,6 +47,13 @@ void print_head(const Json& result) {
              before / after);
   const Json& verdict = winner.at("verdict");
   if (verdict.is_object()) fmt::print("{}\n", wrapped(verdict.at("reason"), 0, 0));
+  if (!winner.contains("checks") || winner["checks"].is_null()) {
+    fmt::print("unchecked: the result does not say what was compared\n");
+    return;
+  }
+  NetworkChecks checks = network_checks_from_json(winner["checks"]);
+  fmt::print("checked: {}\n", print_checked(checks));
+  fmt::print("{}\n", wrapped("unchecked: " + print_unchecked(checks), 0, 0));
 }
 
 void print_row(const std::string& layer, const std::string& became, double before, double after,

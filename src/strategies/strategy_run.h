@@ -28,6 +28,7 @@ struct Winner {
   double own = 0, time = 0;  ///< seconds, of one run in which they took turns
   double spread = 0;         ///< of its times: half of them lie within so many seconds
   nlohmann::json verdict;
+  std::optional<NetworkChecks> checks, original_checks;  ///< what the interpreter confirmed
 };
 
 struct SearchReport {
