@@ -45,6 +45,12 @@ void print_head(const SearchResult& result) {
   fmt::print("{}: {:.3f} ms, was {:.3f} ms: {:.2f} times faster\n", result.network, winner.ms,
              winner.original_ms, winner.original_ms / winner.ms);
   if (winner.verdict) fmt::print("{}\n", wrapped(winner.verdict->reason, 0, 0));
+  if (!winner.checks) {
+    fmt::print("unchecked: the result does not say what was compared\n");
+    return;
+  }
+  fmt::print("checked: {}\n", print_checked(*winner.checks));
+  fmt::print("{}\n", wrapped("unchecked: " + print_unchecked(*winner.checks), 0, 0));
 }
 
 void print_row(const std::string& layer, const std::string& became, double before, double after,

@@ -18,6 +18,18 @@ void event(const nlohmann::json& json) {
 
 void line(const char* what, const std::string& text) { fmt::print("{:<14}{}\n", what, text); }
 
+void print_checks(const ResultWinner& winner) {
+  if (!winner.checks) {
+    line("unchecked", "the journal does not say what was compared");
+    return;
+  }
+  line("checked", print_checked(*winner.checks));
+  line("unchecked", print_unchecked(*winner.checks));
+  if (winner.original_checks && !winner.original_checks->unchecked.empty()) {
+    line("", "of the original: " + print_unchecked(*winner.original_checks));
+  }
+}
+
 std::string print_verdict(const ResultVerdict& verdict) {
   std::string interval =
       verdict.interval.size() == 2
@@ -238,6 +250,7 @@ void print_result(const SearchResult& result, const std::string& folder) {
   double share = 100.0 * static_cast<double>(result.refused) / static_cast<double>(result.tried);
   line("tried", fmt::format("{} networks: {} refused ({:.0f} %), {} failed", result.tried,
                             result.refused, share, result.failed));
+  print_checks(winner);
   line("took", fmt::format("{:.0f} s{}", result.seconds, result.stopped ? ", then stopped" : ""));
   auto changed = std::count_if(result.layers.begin(), result.layers.end(),
                                [](const ResultLayer& layer) { return !layer.recipe.empty(); });

@@ -290,6 +290,8 @@ class NetworkSearch {
     report.best->own = times.own;
     report.best->time = times.time;
     report.best->spread = times.spread;
+    report.best->checks = times.checks;
+    report.best->original_checks = times.own_checks;
     if (times.time < times.own) return;
     report.best.reset();
     ++report.reasons["it is no faster than the original when both are tuned"];

@@ -99,9 +99,14 @@ Html search_section(const SearchResult& result, const std::vector<NetworkTrial>&
   std::string tried =
       fmt::format("{} networks were tried by the strategy '{}': {} refused, {} failed.",
                   result.tried, result.strategy, result.refused, result.failed);
+  const auto& checks = result.winner.checks;
+  std::string checked =
+      checks ? fmt::format("Of the winner's code, this was compared: {}. Unchecked: {}.",
+                           print_checked(*checks), print_unchecked(*checks))
+             : "It is not known what of the winner's code was compared with the interpreter.";
   Html reasons = element("div", element("h3", "Why networks were refused") + reasons_table(result));
   return section("search", "The search",
-                 element("p", tried) +
+                 element("p", tried) + element("p", checked) +
                      pair(history_plot(result, trials), "The journal holds no network.", reasons));
 }
 

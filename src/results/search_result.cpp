@@ -50,6 +50,13 @@ void describe(auto& fields, Of<ResultVerdict> auto& verdict) {
   fields("uncertainty", verdict.uncertainty);
 }
 
+void describe(auto& fields, Of<NetworkChecks> auto& checks) {
+  fields("units", checks.units);
+  fields("full", checks.full);
+  fields("reduced", checks.reduced);
+  fields("unchecked", checks.unchecked);
+}
+
 void describe(auto& fields, Of<ResultWinner> auto& winner) {
   fields("ms", winner.ms);
   fields("original_ms", winner.original_ms);
@@ -59,6 +66,8 @@ void describe(auto& fields, Of<ResultWinner> auto& winner) {
   fields("weights", winner.weights);
   fields("recipe", winner.recipe);
   fields("verdict", winner.verdict);
+  fields("checks", winner.checks);
+  fields("original_checks", winner.original_checks);
 }
 
 void describe(auto& fields, Of<ResultBaseline> auto& baseline) {

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "search/network_checks.h"
 #include "transforms/transform_network.h"
 
 namespace lathe {
@@ -53,6 +54,8 @@ struct ResultWinner {
   long macs = 0, weights = 0;
   NetworkRecipe recipe;
   std::optional<ResultVerdict> verdict;  ///< none where nothing was found
+  /// What of its code, and of the original's, was compared with the interpreter.
+  std::optional<NetworkChecks> checks, original_checks;
   friend bool operator==(const ResultWinner&, const ResultWinner&) = default;
 };
 

@@ -137,6 +137,8 @@ SearchResult summarised(const StrategyInput& input, const SearchReport& report,
     result.winner.spread = best.spread * ms;
     result.winner.recipe = best.recipe;
     result.winner.verdict = verdict_from_json(best.verdict);
+    result.winner.checks = best.checks;
+    result.winner.original_checks = best.original_checks;
   }
   result.winner.macs = macs_of(space, assignment);
   result.winner.weights = weights_of(space, assignment);

@@ -29,6 +29,7 @@ struct Winner {
   double own = 0, time = 0;  ///< seconds, of one run in which they took turns
   double spread = 0;         ///< half of its times lie within so many seconds of each other
   nlohmann::json verdict;
+  std::optional<NetworkChecks> checks, original_checks;  ///< what the interpreter confirmed
 };
 
 struct SearchReport {

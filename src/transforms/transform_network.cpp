@@ -10,6 +10,7 @@
 
 #include "base/nearest.h"
 #include "nest/dependence.h"
+#include "nest/marks.h"
 #include "ops/op.h"
 #include "ops/op_graph.h"
 #include "program/fewer_channels.h"
@@ -118,6 +119,12 @@ Changed changed(const Nest& before, const Recipe& recipe) {
       fail("{}: refused: {}; {}", print(step), explain(*violation, nest),
            witness(*violation, nest));
     }
+  }
+  if (const Loop* loop = find_gpu_loop(nest)) {
+    fail(
+        "bind({0}, {1}): the layers of a network are compiled by the LLVM backend for a CPU, which "
+        "does not implement {1}; leave the step out",
+        loop->name, name_of(loop->mark));
   }
   if (nest.meaning == before.meaning) return {};
   return {nest, std::nullopt};
