@@ -193,13 +193,14 @@ class NetworkSearch {
   /// Returns false if it was stopped.
   bool fill_tables() {
     int workers = workers_of(options_.score);
-    if (options_.space.most > 0 && strategy_.space == SpaceOf::steps) {
+    bool is_list = strategy_.space == SpaceOf::blocks;  // of which nothing is left out
+    if (options_.space.most > 0 && !is_list) {
       auto few = screened(space_, options_.space.most, options_.rule, first_, journal_, workers,
                           table_options(Phase::looking));
       if (!few) return false;
       space_ = std::move(*few);
     }
-    if (options_.space.narrow) space_ = with_links(std::move(space_), timed_);
+    if (options_.space.narrow && !is_list) space_ = with_links(std::move(space_), timed_);
     return measure_layers(tables_, space_, timed_, bench_, journal_,
                           table_options(Phase::measuring)) &&
            score_layers(tables_, space_, first_, journal_, workers, table_options(Phase::scoring));

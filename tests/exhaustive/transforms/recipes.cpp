@@ -17,7 +17,8 @@ bool is_rare(const Step& step) {
   auto has = [&](const char* word) {
     return std::find(step.args.begin(), step.args.end(), Arg(word)) != step.args.end();
   };
-  return has("expand") || has("deepen") || has("reduce") || (step.name == "bottleneck" && has("repeat"));
+  return has("expand") || has("deepen") || has("reduce") ||
+         (step.name == "bottleneck" && has("repeat"));
 }
 
 /// Returns the steps to try: candidates (of equivalent axes one), one of each rare kind, and some

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <filesystem>
+#include <map>
+#include <set>
 
 #include "base/error.h"
 #include "jobs/work_folder.h"
@@ -32,6 +34,7 @@ struct Search {
     options.exact = 1;
     options.trials = 20;
     options.tune = 0;
+    options.blocks = false;  // the list is longer than the space here
   }
 
   OptimizeResult run(std::function<bool()> stop = nullptr) {
@@ -96,6 +99,65 @@ TEST(Optimize, FindsAFasterNetworkAndTellsOfIt) {
   ASSERT_FALSE(tried.empty());
   EXPECT_EQ(tried.front().strategy, "assign");
   EXPECT_EQ(tried.front().number, 1);
+}
+
+TEST(Optimize, ComparesWithTheListOfBlocks) {
+  Search search;
+  search.options.blocks = true;
+  const SearchResult result = *search.run().result;
+  ASSERT_TRUE(result.blocks);
+  Graph network = load_network(search.options.score.network);
+  NetworkSpace list = block_space(network);
+  EXPECT_EQ(result.blocks->most, static_cast<long>(list.kinds[0].variants.size()));
+  EXPECT_NEAR(result.blocks->log_networks, log_size(list), 1e-9);
+  ASSERT_EQ(result.blocks->ways.size(), 2u);
+  EXPECT_EQ(result.blocks->ways[0].way, "sampled");
+  EXPECT_EQ(result.blocks->ways[1].way, "assigned");
+  for (const ResultBaseline& way : result.blocks->ways) {
+    EXPECT_GT(way.tried, 0) << way.way;
+    if (!way.ms) continue;
+    EXPECT_GT(*way.ms, 0) << way.way;
+    EXPECT_LT(way.weights, result.original.weights) << way.way;
+  }
+  std::set<std::string> told;
+  for (const NetworkTried& tried : search.told<NetworkTried>()) told.insert(tried.strategy);
+  EXPECT_EQ(told, (std::set<std::string>{"assign", "blocks sampled", "blocks assigned"}));
+}
+
+TEST(Optimize, MeasuresOnceWhatSpaceAndListShare) {
+  Search search;
+  search.run();
+  JournalRecord before = read_journal(search.options.folder);
+  search.options.blocks = true;
+  search.run();
+  std::map<std::pair<std::string, std::string>, long> numbers;
+  for (const RecordedTrial& each : read_journal(search.options.folder).trials) {
+    numbers[{each.trial.subject, each.trial.recipe}] = each.number;
+  }
+  EXPECT_GT(numbers.size(), before.trials.size());
+  for (const RecordedTrial& each : before.trials) {
+    auto now = numbers.find({each.trial.subject, each.trial.recipe});
+    ASSERT_NE(now, numbers.end());
+    if (each.trial.outcome == Trial::Outcome::judged) continue;  // it may be measured later
+    EXPECT_EQ(now->second, each.number);
+  }
+  // Every block was measured.
+  NetworkSpace list = block_space(load_network(search.options.score.network));
+  for (const LayerVariant& block : list.kinds[0].variants) {
+    EXPECT_TRUE(numbers.contains({list.kinds[0].description, label_of(block)})) << label_of(block);
+  }
+}
+
+TEST(Optimize, SearchesTheListAlone) {
+  Search search;
+  search.options.strategy = "nas";
+  search.options.blocks = true;
+  const SearchResult result = *search.run().result;
+  ASSERT_TRUE(result.blocks);
+  ASSERT_EQ(result.blocks->ways.size(), 1u);  // the other way is the search itself
+  EXPECT_EQ(result.blocks->ways[0].way, "assigned");
+  EXPECT_EQ(result.kinds[0].variants.size(), static_cast<size_t>(result.blocks->most));
+  EXPECT_FALSE(search.last("variants looked at")) << "the list is not screened";
 }
 
 TEST(Optimize, DoesNothingTwice) {
