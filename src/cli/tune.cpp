@@ -120,7 +120,7 @@ int run(const Options& options) {
     report = lathe::tune(graph, target, *bench, store, how);
   }
   print_tuned(graph.name, options.threads, report, options.json ? Print::json : Print::text);
-  return 0;
+  return report.stopped ? interrupted_status : 0;
 }
 
 std::function<int()> prepare(CLI::App& app) {
