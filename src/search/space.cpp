@@ -15,7 +15,7 @@ constexpr uint64_t knobs_of_new = 4, knobs_changed = 2;
 /// One change in so many goes to another template, where all begins anew.
 constexpr uint64_t other_template = 20;
 /// Of ten candidates so many are new, and so many are crossed; the others are changed ones.
-constexpr uint64_t candidates = 10, new_ones = 1, crossed_ones = 3;
+constexpr uint64_t proposals = 10, new_ones = 1, crossed_ones = 3;
 
 template <class T>
 const T& pick(const std::vector<T>& values, Random& random) {
@@ -77,7 +77,7 @@ Choice crossed(const Choice& a, const Choice& b, Random& random) {
 }
 
 Choice proposed(const Space& space, const std::vector<Scored>& best, Random& random) {
-  uint64_t draw = random.below(candidates);
+  uint64_t draw = random.below(proposals);
   if (best.empty() || draw < new_ones) return random_choice(space, random);
   const Choice& a = parent(best, random).choice;
   const Choice& b = parent(best, random).choice;

@@ -14,19 +14,13 @@
 //   I.active[cm, ..] = max((I.narrow[cm, ..] - mean[cm]) / ..., 0)
 //   O[..] += W[.., ci, ..] * I.active[ci, ..]
 #include "nest/builder.h"
+#include "program/contraction.h"
 #include "transforms/transform_neural.h"
 
 namespace lathe {
 namespace {
 
 constexpr double epsilon = 1e-5;  // what batch_norm adds if nothing is said
-
-/// Returns the shape of what is not padding.
-std::vector<long> inner_shape(const Tensor& tensor) {
-  std::vector<long> shape = tensor.shape;
-  for (size_t d = 0; d < shape.size(); ++d) shape[d] -= tensor.pad[d].before + tensor.pad[d].after;
-  return shape;
-}
 
 /// Names the loops over a tensor's dimensions like the target's loops that count them; where none
 /// does alone, by a letter and the dimension's number.
