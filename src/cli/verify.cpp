@@ -72,7 +72,7 @@ int run(Options& options) {
     nlohmann::json all{{"same", wrong == 0}, {"summary", summary_of(checks)}, {"checks", json}};
     fmt::print("{}\n", all.dump(2));
   } else {
-    fmt::print("{}: {}\n", options.folder, summary_of(checks));
+    fmt::print("{}\n", summary_of(checks));
   }
   return wrong == 0 ? 0 : 1;
 }

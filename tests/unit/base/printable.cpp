@@ -40,7 +40,7 @@ TEST(Printable, SomeAreObeyedWhereTheyAreOurOwn) {
 
 TEST(Printable, QuotedTextsAreReadAgain) {
   for (std::string text : {"a\x1b[2J", "\\\x1b", "\xc2\x9b", "\\u001b", "\n\t\r", "\xff", "u\\"}) {
-    std::string written = quoted(text);
+    std::string written = lathe::quoted(text);
     EXPECT_EQ(printable(written), written);
     EXPECT_EQ(Lexer("test", written).peek().text, text);
   }
