@@ -1,9 +1,10 @@
 #!/usr/bin/python3
 """Kills searches, and breaks them in other ways.
 
-Usage: tests/killed.py LATHE kills|faults|disks|interrupts [SEED]
+Usage: tests/killed.py LATHE kills|drafts|faults|disks|interrupts [SEED]
 kills   A search is killed at 20 random moments and goes on each time: it loses no trial, and comes to
         the same network as one that nobody disturbed, with the same times of layers.
+drafts  A program that is killed while it writes leaves a draft; the next one clears it away.
 faults  A candidate that crashes, hangs or is wrong is a failed trial with a reason.
 disks   A folder that cannot be written to and a full disk are errors that say so; what was in the
         journal stays readable.
@@ -98,6 +99,8 @@ def test_kills(lathe, network, folder, seed):
     end = search.run()
     assert end.returncode == 0, end.stdout + end.stderr
     assert not lost(known, search.trials()), "lost at the end"
+    left = [str(path) for path in folder.rglob("*.tmp")]
+    assert not left, f"drafts were left: {left}"
     shutil.copytree(search.folder, folder / "undisturbed")
     undisturbed = Search(lathe, network, folder / "undisturbed")
     forget_networks(undisturbed.folder)
@@ -106,6 +109,33 @@ def test_kills(lathe, network, folder, seed):
     assert undisturbed.winner() == search.winner(), (undisturbed.winner(), search.winner())
     assert search.winner(), "the network was changed"
     print(f"killed {killed} times; {len(known)} trials were there at the last, none was lost")
+
+
+def test_drafts(lathe, network, folder, seed):
+    """Kills a program while it writes: the next one clears away what was left."""
+    draw = random.Random(seed)
+    out = folder / "out"
+    command = [lathe, "compile", str(network), "-o", str(out)]
+    environment = os.environ | {"LATHE_TUNED": "", "LATHE_CACHE": str(folder / "cache")}
+    begin = time.monotonic()
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    seconds, left, kills = time.monotonic() - begin, 0, 0
+    for _ in range(200):
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+        time.sleep(seconds * draw.random())
+        child.kill()
+        _, errors = child.communicate()
+        assert child.returncode in (0, -9), errors
+        kills += child.returncode == -9
+        left += bool(list(folder.glob("**/*.tmp")))
+        if left >= 3:
+            break
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    drafts = [str(path) for path in folder.glob("**/*.tmp")]
+    assert not drafts, f"drafts were left: {drafts}"
+    assert left, "no kill came while it wrote"
+    subprocess.run([lathe, "verify", str(out), "--onnx", str(network)], check=True, capture_output=True)
+    print(f"killed {kills} times, {left} drafts were left, and cleared away")
 
 
 def test_faults(lathe, network, folder, _):
@@ -218,7 +248,7 @@ def main():
         folder = Path(name)
         network = folder / "network.onnx"
         subprocess.run([lathe, "export", str(NETWORK), "-o", str(network)], check=True)
-        test = {"kills": test_kills, "faults": test_faults, "disks": test_disks,
+        test = {"kills": test_kills, "drafts": test_drafts, "faults": test_faults, "disks": test_disks,
                 "interrupts": test_interrupts}[what]
         test(lathe, network, folder, seed)
 

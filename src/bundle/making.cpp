@@ -1,11 +1,10 @@
 // making.cpp: how a bundle was made. Interface: making.h.
 #include "bundle/making.h"
 
-#include <fstream>
-
 #include "base/error.h"
 #include "compile/prepare.h"
 #include "compile/tuned.h"
+#include "data/file.h"
 #include "ops/op.h"
 
 namespace lathe {
@@ -94,8 +93,7 @@ Making making_from_json(const nlohmann::json& json) {
 
 Remade read_making(const std::string& path) {
   NetworkRecipe recipe = read_network_recipe(path);
-  std::ifstream file(path);
-  Json json = Json::parse(file);
+  Json json = Json::parse(read_file(path));
   if (!json.contains("made")) {
     fail(
         "'{}' says what to do to layers, but not to which network, nor how it was compiled: it has "

@@ -1,6 +1,8 @@
 // verify.cpp: whether a bundle holds what it says. Interface: verify.h.
 #include "bundle/verify.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <optional>
 
@@ -146,7 +148,7 @@ class Verification {
   void run_library_alone() {
     try {
       LoadedLibrary library(files_.library, options_.threads);
-      checks_.push_back({"library", Check::Result::same, "is what was written, and can be loaded"});
+      checks_.push_back({"library", Check::Result::same, "can be loaded"});
     } catch (const OtherMachine& error) {
       checks_.push_back({"library", Check::Result::skipped, error.what()});
     } catch (const UserError& error) {
@@ -156,6 +158,19 @@ class Verification {
                        "there is no ONNX file to compare with; --onnx FILE names it"});
   }
 };
+
+/// Compares files with their hashes.
+std::vector<Check> check_files(const std::string& folder, const FileHashes& written) {
+  std::vector<Check> checks;
+  for (const FileChange& change : changes_in(folder, written)) {
+    bool missing = change.kind == FileChange::Kind::missing;
+    checks.push_back({"files", Check::Result::differs,
+                      change.name + (missing ? " is missing" : " is not what was written")});
+  }
+  if (!checks.empty()) return checks;
+  return {{"files", Check::Result::same,
+           fmt::format("all {} are as they were written", written.size())}};
+}
 
 }  // namespace
 
@@ -189,15 +204,8 @@ std::vector<Check> verify_outputs(const VerifiedFiles& files, const VerifyOption
 }
 
 std::vector<Check> verify_bundle(const std::string& folder, const VerifyOptions& options) {
-  std::vector<Check> checks;
-  size_t count = read_bundle(folder)["files"].size();
-  for (const std::string& wrong : changed_files(folder)) {
-    checks.push_back({"files", Check::Result::differs, wrong});
-  }
-  if (checks.empty()) {
-    checks.push_back(
-        {"files", Check::Result::same, fmt::format("all {} are as they were written", count)});
-  }
+  temporary_place();  // where other programs find their inputs: if there is none, it is said first
+  std::vector<Check> checks = check_files(folder, bundle_files(folder));
   VerifiedFiles files{folder + "/library", folder + "/model.onnx", folder + "/model.py"};
   try {
     for (Check& check : verify_outputs(files, options)) checks.push_back(std::move(check));
@@ -205,6 +213,36 @@ std::vector<Check> verify_bundle(const std::string& folder, const VerifyOptions&
     checks.push_back({"model.onnx", Check::Result::differs, error.what()});
   }
   return checks;
+}
+
+std::vector<Check> verify_library(const std::string& folder, const std::string& onnx,
+                                  const VerifyOptions& options) {
+  temporary_place();
+  std::vector<Check> checks = check_files(folder, library_files(folder));
+  for (Check& check : verify_outputs({folder, onnx, ""}, options)) {
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+std::string summary_of(const std::vector<Check>& checks) {
+  auto named = [&](Check::Result result) {
+    std::vector<std::string> names;
+    for (const Check& check : checks) {
+      bool again = !names.empty() && names.back() == check.what;
+      if (check.result == result && !again) names.push_back(check.what);
+    }
+    return names;
+  };
+  std::vector<std::string> same = named(Check::Result::same), wrong = named(Check::Result::differs),
+                           skipped = named(Check::Result::skipped);
+  std::string text =
+      wrong.empty()
+          ? fmt::format("nothing differs in {} check{}", same.size(), same.size() == 1 ? "" : "s")
+          : fmt::format("{} of {} checks failed: {}", wrong.size(), same.size() + wrong.size(),
+                        fmt::join(wrong, ", "));
+  if (!skipped.empty()) text += fmt::format("; not checked: {}", fmt::join(skipped, ", "));
+  return text;
 }
 
 }  // namespace lathe

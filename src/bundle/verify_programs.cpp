@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <filesystem>
 #include <fstream>
 
 #include "base/error.h"
@@ -105,7 +104,7 @@ class ProgramRun {
 
  private:
   const Texts& pythons_;
-  FolderDraft folder_{(std::filesystem::temp_directory_path() / "lathe-verify").string()};
+  TemporaryFolder folder_{"lathe-verify"};
   Texts inputs_, outputs_;
 };
 

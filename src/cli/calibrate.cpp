@@ -2,7 +2,6 @@
 // for the networks of NAS-Bench-201; or for networks that were made of one by recipes, with the
 // rule of the gate that follows (verb_calibrate.h).
 #include <fmt/ranges.h>
-#include <fstream>
 #include <sstream>
 
 #include "base/error.h"
@@ -10,6 +9,7 @@
 #include "cli/verb.h"
 #include "cli/verb_calibrate.h"
 #include "cli/verb_listener.h"
+#include "data/file.h"
 
 namespace lathe::cli {
 namespace {
@@ -33,8 +33,7 @@ std::vector<std::string> fields_of(const std::string& line) {
 
 /// Reads the cells and their accuracies.
 std::vector<Architecture> read_architectures(const Options& options) {
-  std::ifstream file(options.tables.front());
-  if (!file) fail("cannot read '{}'", options.tables.front());
+  std::istringstream file(read_file(options.tables.front()));
   std::string line;
   std::getline(file, line);
   std::vector<std::string> heads = fields_of(line);

@@ -3,9 +3,8 @@
 
 #include <fmt/ranges.h>
 
-#include <fstream>
-
 #include "base/error.h"
+#include "data/file.h"
 #include "nest/canonical.h"
 #include "nest/text.h"
 
@@ -44,9 +43,7 @@ std::string meaning_after(const Nest& nest, const std::vector<Judged>& steps, si
 
 Recipe load_recipe(const std::string& text) {
   if (!text.ends_with(".json")) return parse_recipe(text);
-  std::ifstream file(text);
-  if (!file) fail("cannot read recipe '{}'", text);
-  nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+  nlohmann::json json = nlohmann::json::parse(read_file(text), nullptr, false);
   if (json.is_discarded()) fail("{}: this is not JSON", text);
   try {
     return recipe_from_json(json);

@@ -41,12 +41,13 @@ const char* name_of(Check::Result result) {
 }
 
 std::vector<Check> checks_of(const Options& options) {
-  if (fs::exists(options.folder + "/bundle.json")) {
+  std::error_code ignored;
+  if (fs::exists(options.folder + "/bundle.json", ignored)) {
     if (!options.onnx.empty()) fail("--onnx is for libraries: a bundle has its own model.onnx");
     return verify_bundle(options.folder, options.how);
   }
   if (is_library(options.folder)) {
-    return verify_outputs({options.folder, options.onnx, ""}, options.how);
+    return verify_library(options.folder, options.onnx, options.how);
   }
   fail(
       "'{}' has neither a bundle.json nor a manifest.json: 'lathe optimize' and 'lathe compile' "
@@ -68,11 +69,10 @@ int run(Options& options) {
     }
   }
   if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"same", wrong == 0}, {"checks", json}}.dump(2));
-  } else if (wrong > 0) {
-    fmt::print("{}: {} of {} checks failed\n", options.folder, wrong, checks.size());
+    nlohmann::json all{{"same", wrong == 0}, {"summary", summary_of(checks)}, {"checks", json}};
+    fmt::print("{}\n", all.dump(2));
   } else {
-    fmt::print("{}: nothing differs\n", options.folder);
+    fmt::print("{}\n", summary_of(checks));
   }
   return wrong == 0 ? 0 : 1;
 }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "data/file.h"
 
 namespace lathe {
 namespace {
@@ -33,6 +34,8 @@ std::string escaped(const std::string& path) {
 }  // namespace
 
 Database::Database(std::string path, Open open) : path_(std::move(path)) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path_, ignored)) InputFile regular(path_);  // no pipe, no device
   sqlite3* handle = nullptr;
   int flags =
       open == Open::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;

@@ -2,10 +2,9 @@
 #include "jobs/network_source.h"
 
 #include <charconv>
-#include <fstream>
-#include <sstream>
 
 #include "base/error.h"
+#include "data/file.h"
 #include "onnx/onnx.h"
 #include "ops/op.h"
 
@@ -23,11 +22,7 @@ std::map<std::string, Shape> parse_shapes(const std::vector<std::string>& texts)
 }
 
 Graph load_text(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream content;
-  if (!file) fail("cannot read '{}'", path);
-  content << file.rdbuf();
-  Graph graph = parse_graph(content.str(), path);
+  Graph graph = parse_graph(read_file(path), path);
   verify_types(graph);
   return graph;
 }

@@ -2,6 +2,7 @@
 #include "jobs/optimize.h"
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -32,6 +33,8 @@ Journal::Identity identity_of(const OptimizeOptions& options, const Graph& netwo
           {"rule", fmt::format("{}, {} points", options.rule.name, options.rule.tolerance)},
           {"number of threads", std::to_string(options.threads)}};
 }
+
+std::string bundle_in(const std::string& folder) { return folder + "/bundle"; }
 
 /// Variants that are looked at for each that is kept. Screening needs something to choose from, and
 /// to look at one takes far less than to measure it.
@@ -75,7 +78,7 @@ class NetworkSearch {
         scored_(load_untrained(options.score)),
         folder_(options.folder),
         identity_(identity_of(options, timed_)),
-        journal_(options.folder, identity_),
+        journal_(own_folder(options.folder), identity_),
         original_(initialised(timed_, options.score.network.seed)),
         bench_(original_, bench_options(options)),
         first_(scored_, scorer_, options.score.network.seed) {
@@ -120,6 +123,14 @@ class NetworkSearch {
   LayerTables tables_;
   NetworkSpace blocks_;  // the list of blocks, to compare with
   LayerTables block_tables_;
+
+  /// Returns the folder of a search. Fails where its bundle holds what must not be replaced.
+  static const std::string& own_folder(const std::string& folder) {
+    std::error_code ignored;
+    std::string bundle = bundle_in(folder);
+    if (std::filesystem::exists(bundle, ignored)) check_bundle_folder(bundle);
+    return folder;
+  }
 
   static NetworkSpace reachable_space(const Strategy& strategy, const Graph& network,
                                       const OptimizeOptions& options) {
@@ -336,7 +347,7 @@ class NetworkSearch {
     Making making{origin_of(options_.score.network)};
     making.seed = options_.score.network.seed;
     making.about = about(result);
-    make_bundle(timed_, result.winner.recipe, making, how, options_.folder + "/bundle", page);
+    make_bundle(timed_, result.winner.recipe, making, how, bundle_in(options_.folder), page);
   }
 };
 

@@ -4,9 +4,8 @@
 // out shapes (Shape, Gather, Concat, Reshape) leave nothing behind.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "data/file.h"
 #include "onnx/site.h"
 
 namespace lathe {
@@ -279,14 +278,6 @@ class Importer {
   }
 };
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream content;
-  if (!file || std::filesystem::is_directory(path)) fail("cannot read '{}'", path);
-  content << file.rdbuf();
-  return content.str();
-}
-
 ModelProto parse_model(const std::string& bytes, const std::string& source) {
   ModelProto model;
   if (!model.ParseFromString(bytes) || !model.has_graph()) {
@@ -318,11 +309,11 @@ Graph parse_onnx(const std::string& bytes, const std::string& source, const std:
 
 Graph import_onnx(const std::string& path, const ImportOptions& options) {
   std::string folder = std::filesystem::path(path).parent_path().string();
-  return parse_onnx(bytes_of(path), path, folder.empty() ? "." : folder, options);
+  return parse_onnx(read_file(path), path, folder.empty() ? "." : folder, options);
 }
 
 OnnxSummary summarise_onnx(const std::string& path) {
-  ModelProto model = parse_model(bytes_of(path), path);
+  ModelProto model = parse_model(read_file(path), path);
   std::set<std::string> defaults, operators;
   for (const auto& tensor : model.graph().initializer()) defaults.insert(tensor.name());
   for (const auto& node : model.graph().node()) {

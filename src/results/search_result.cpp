@@ -6,7 +6,6 @@
 #include <cmath>
 #include <concepts>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -349,14 +348,15 @@ void write_search_result(const SearchResult& result, const std::string& folder) 
 
 SearchResult read_search_result(const std::string& folder) {
   std::string path = file_of(folder);
-  std::ifstream file(path);
-  if (!file && std::filesystem::exists(folder + "/journal.db")) {
+  std::error_code ignored;
+  bool there = std::filesystem::exists(path, ignored);
+  if (!there && std::filesystem::exists(folder + "/journal.db", ignored)) {
     fail("the search in '{}' has not ended: the same 'lathe optimize' goes on with it", folder);
   }
-  if (!file) {
+  if (!there) {
     fail("'{}' holds no search: 'lathe optimize ... --work-dir {}' makes one", folder, folder);
   }
-  json content = json::parse(file, nullptr, false);
+  json content = json::parse(read_file(path), nullptr, false);
   if (content.is_discarded()) fail("'{}' is no JSON", path);
   try {
     return search_result_from_json(content);

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <map>
+#include <sstream>
 
 #include "base/error.h"
+#include "data/file.h"
 #include "program/layers.h"
 #include "transforms/transform_neural.h"
 
@@ -211,8 +212,7 @@ std::optional<Recipe> recipe_of_kind(const Nest& layer, std::string_view text) {
 }
 
 std::vector<TrainedNetwork> read_network_table(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) fail("cannot read '{}'", path);
+  std::istringstream file(read_file(path));
   std::vector<TrainedNetwork> networks;
   size_t layers = 0, number = 0;
   for (std::string line; std::getline(file, line);) {

@@ -3,12 +3,12 @@
 
 #include <fnmatch.h>
 
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
 #include "base/nearest.h"
+#include "data/file.h"
 #include "nest/dependence.h"
 #include "nest/marks.h"
 #include "ops/op.h"
@@ -260,10 +260,9 @@ NetworkRecipe network_recipe_from_json(const nlohmann::json& json) {
 }
 
 NetworkRecipe read_network_recipe(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) fail("cannot read '{}'", path);
+  std::string text = read_file(path);
   try {
-    return network_recipe_from_json(nlohmann::json::parse(file));
+    return network_recipe_from_json(nlohmann::json::parse(text));
   } catch (const nlohmann::json::exception& error) {
     fail("'{}' is no JSON: {}", path, error.what());
   } catch (const UserError& error) {
@@ -272,9 +271,8 @@ NetworkRecipe read_network_recipe(const std::string& path) {
 }
 
 void write_network_recipe(const NetworkRecipe& recipe, const std::string& path) {
-  std::ofstream file(path);
-  file << to_json(recipe).dump(1) << "\n";
-  if (!file.flush()) fail("cannot write '{}'", path);
+  std::string text = to_json(recipe).dump(1) + "\n";
+  write_file(path, {std::as_bytes(std::span(text))});
 }
 
 std::string pattern_of(const std::string& name) {

@@ -5,6 +5,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <memory>
+#include <thread>
+
 #include "compile/database.h"
 #include "support/temporary.h"
 
@@ -62,6 +66,18 @@ TEST(Journal, IsOfOneSearchAtATime) {
   TemporaryDirectory folder;
   Journal journal(folder.path(), identity);
   expect_failure([&] { Journal second(folder.path(), identity); }, {"another search works in"});
+}
+
+TEST(Journal, WaitsForASearchThatEnds) {
+  TemporaryDirectory folder;
+  auto first = std::make_unique<Journal>(folder.path(), identity);
+  first->set_number("score", 0.5);
+  std::thread end([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    first.reset();
+  });
+  EXPECT_EQ(Journal(folder.path(), identity).number("score"), 0.5);
+  end.join();
 }
 
 TEST(Journal, IsReadableAfterItsWriterWasKilled) {
