@@ -128,7 +128,7 @@ ValueId add_mask(GraphBuilder& g, ValueId mask) {
   return add_reshape(g, "mask.reshape", mask, {shape[0], 1, 1, shape[1]});
 }
 
-std::string name_of_bert(const Bert& net) { return net.name; }
+std::string name_of(const Bert& net) { return net.name; }
 
 Graph build_bert(const std::string& name, const ModelOptions& options) {
   Encoder e = {find_named(networks, name), options.batch, options.size.value_or(default_tokens),

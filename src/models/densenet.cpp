@@ -22,7 +22,7 @@ const std::vector<Dense>& networks() {
   return all;
 }
 
-std::string name_of_densenet(const Dense& net) { return fmt::format("densenet{}", net.layers); }
+std::string name_of(const Dense& net) { return fmt::format("densenet{}", net.layers); }
 
 ValueId add_stem(GraphBuilder& g, ValueId x, long filters, Images images) {
   if (images == Images::cifar) {
@@ -76,7 +76,7 @@ Graph build_densenet(const std::string& name, const ModelOptions& options) {
 Model densenet() {
   Model model = {.name = "densenet", .variants = {}, .build = build_densenet};
   for (const Dense& net : networks()) {
-    std::string name = name_of_densenet(net);
+    std::string name = name_of(net);
     model.variants.push_back({name, fmt::format("DenseNet-{} for ImageNet", net.layers)});
     model.variants.push_back(
         {name + "-cifar", fmt::format("DenseNet-{} for CIFAR: 3x3 stem, no pooling", net.layers)});

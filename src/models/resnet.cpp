@@ -24,7 +24,7 @@ const std::vector<Depth>& depths() {
 
 bool is_narrow(const Depth& depth) { return depth.blocks.size() == 3; }
 
-std::string name_of_resnet(const Depth& depth) { return fmt::format("resnet{}", depth.layers); }
+std::string name_of(const Depth& depth) { return fmt::format("resnet{}", depth.layers); }
 
 Graph build_resnet(const std::string& name, const ModelOptions& options) {
   const Depth& depth = find_named(depths(), without_images(name));
@@ -44,7 +44,7 @@ Graph build_resnet(const std::string& name, const ModelOptions& options) {
 Model resnet() {
   Model model = {.name = "resnet", .variants = {}, .build = build_resnet};
   for (const Depth& depth : depths()) {
-    std::string name = name_of_resnet(depth);
+    std::string name = name_of(depth);
     if (is_narrow(depth)) {
       model.variants.push_back(
           {name + "-cifar", fmt::format("ResNet-{} for CIFAR: 16 to 64 channels", depth.layers)});

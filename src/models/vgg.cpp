@@ -23,7 +23,7 @@ const std::vector<Stack>& networks() {
   return all;
 }
 
-std::string name_of_vgg(const Stack& net) { return fmt::format("vgg{}", net.layers); }
+std::string name_of(const Stack& net) { return fmt::format("vgg{}", net.layers); }
 
 ValueId add_features(GraphBuilder& g, ValueId x, const Stack& net, Images images) {
   int layer = 0;
@@ -73,7 +73,7 @@ Graph build_vgg(const std::string& name, const ModelOptions& options) {
 Model vgg() {
   Model model = {.name = "vgg", .variants = {}, .build = build_vgg};
   for (const Stack& net : networks()) {
-    std::string name = name_of_vgg(net);
+    std::string name = name_of(net);
     model.variants.push_back({name, fmt::format("VGG-{} for ImageNet", net.layers)});
     model.variants.push_back(
         {name + "-cifar", fmt::format("VGG-{} for CIFAR, with normalisation", net.layers)});

@@ -15,7 +15,7 @@ constexpr Wide networks[] = {{16, 8}, {28, 10}, {40, 2}};
 constexpr long stem_filters = 16;
 constexpr int stages = 3;
 
-std::string name_of_wrn(const Wide& net) { return fmt::format("wrn{}_{}", net.layers, net.factor); }
+std::string name_of(const Wide& net) { return fmt::format("wrn{}_{}", net.layers, net.factor); }
 
 /// Adds a block. Where the shape changes, the way around it begins after the first activation.
 ValueId add_block(GraphBuilder& g, const std::string& name, ValueId x, long filters, long stride) {
@@ -55,7 +55,7 @@ Model wrn() {
   Model model = {.name = "wrn", .variants = {}, .build = build_wrn};
   for (const Wide& net : networks) {
     model.variants.push_back(
-        {name_of_wrn(net), fmt::format("WRN-{}-{} for CIFAR", net.layers, net.factor)});
+        {name_of(net), fmt::format("WRN-{}-{} for CIFAR", net.layers, net.factor)});
   }
   return model;
 }
