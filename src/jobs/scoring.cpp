@@ -4,12 +4,22 @@
 #include <thread>
 
 #include "base/error.h"
+#include "capacity/judgeable.h"
 #include "program/rebatch.h"
 
 namespace lathe {
 
 Graph load_untrained(const ScoreArguments& arguments) {
-  return untrained(rebatched(load_network(arguments.network), arguments.samples));
+  NetworkArguments network = arguments.network;
+  // What is built in is built for any number of samples, also where that is part of a shape.
+  if (!is_network_file(network.network)) network.model.batch = arguments.samples;
+  return untrained(rebatched(load_network(network), arguments.samples));
+}
+
+Graph load_judged(const ScoreArguments& arguments) {
+  Graph network = load_untrained(arguments);
+  check_judgeable(network);
+  return network;
 }
 
 int workers_of(const ScoreArguments& arguments) {
