@@ -10,10 +10,7 @@
 namespace lathe {
 
 Graph load_untrained(const ScoreArguments& arguments) {
-  NetworkArguments network = arguments.network;
-  // What is built in is built for any number of samples, also where that is part of a shape.
-  if (!is_network_file(network.network)) network.model.batch = arguments.samples;
-  return untrained(rebatched(load_network(network), arguments.samples));
+  return untrained(rebatched(load_network(arguments.network), arguments.samples));
 }
 
 Graph load_judged(const ScoreArguments& arguments) {
