@@ -90,8 +90,8 @@ const std::vector<std::string>& common_paragraphs() {
       "A RECIPE is a sequence of steps, like 'split(co, 16) -> vectorize(co.i)'. 'lathe list "
       "transforms' shows the steps. A step on loop x acts on every statement in a loop of that "
       "name. A step on loop s:x acts on statement s alone.",
-      "Exit status: 0 done, 1 a step was refused or nothing better was found, 2 wrong input, 3 a bug "
-      "of Lathe, 130 interrupted."};
+      "Exit status: 0 done, 1 a step was refused or nothing was found, 2 wrong input, 3 a bug of "
+      "Lathe, 4 output that could not be written, 130 interrupted (Ctrl-C)."};
   return paragraphs;
 }
 
