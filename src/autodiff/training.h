@@ -15,7 +15,7 @@ Graph in_training(const Graph& graph);
 /// A classifier with its loss, the cross-entropy, sample by sample.
 struct Learning {
   Graph graph;             ///< has a further input "labels": for each sample, 1 at its class
-  ValueId images, labels;  ///< inputs
+  ValueId images, labels;  ///< inputs: the first, and the last
   ValueId logits;          ///< what the network says, before a softmax
   ValueId losses;          ///< -log(probability of the class) at the class, 0 at the others
 };
@@ -24,7 +24,11 @@ struct Learning {
 /// labels.
 Learning with_given_gradient(const Graph& graph);
 
-/// Adds the loss. Fails if the network is no classifier: one input, one output [samples, classes].
+/// Returns the output that says what class each sample is of: the one that is [samples, classes].
+/// Fails, and says why, if there is none or there are several.
+ValueId classes_of(const Graph& graph);
+
+/// Adds the loss. Fails if the network is no classifier.
 Learning with_loss(const Graph& graph);
 
 }  // namespace lathe

@@ -119,8 +119,8 @@ std::vector<size_t> find_joins(const Graph& graph, const std::vector<std::vector
 }  // namespace
 
 FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer, uint64_t seed)
-    : network_(network), users_(consumers(network)), how_(scorer.evaluation(seed)), seed_(seed) {
-  Batch batch = scorer.batch(seed);
+    : network_(network), users_(consumers(network)), how_(scorer.evaluation(network, seed)), seed_(seed) {
+  Batch batch = scorer.batch(network, seed);
   std::vector<Found> found = find_layers(network);
   std::vector<size_t> joins = find_joins(network, users_);
   // What a layer reads, and the gradient behind its normalisation: with the score, in one run.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_reason.h"
 #include "capacity/rules.h"
 #include "program/layers.h"
 
@@ -239,7 +240,7 @@ GateRule rule_from_json(const nlohmann::json& json) {
     if (rule.features.empty()) fail("a rule needs a feature");
     return rule;
   } catch (const nlohmann::json::exception& error) {
-    fail("this is no rule: {}", error.what());
+    fail("this is no rule: {}", plain_reason(error));
   }
 }
 

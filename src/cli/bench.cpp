@@ -238,29 +238,31 @@ int run(const Options& options) {
   return run_network(options);
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
-  app.get_option("NETWORK")->required(false);
-  app.add_option("--threads", options->threads, "workers, each on a core of its own")
-      ->check(CLI::Range(1, 256));
-  app.add_option("--seconds", options->seconds, "measure for so long")
-      ->check(CLI::Range(0.01, 3600.0));
-  app.add_option("--against", options->against,
-                 "compare with a peer; best: with the fastest but tvm, all: with tvm, too")
-      ->check(CLI::IsMember(peer_names()));
-  app.add_flag("--layers", options->layers, "time each layer alone, too");
-  app.add_flag("--machine", options->machine, "measure this machine instead");
+  app.option("NETWORK")->optional();
+  app.add_option("--threads", options->threads, "number of workers, each on its own core")
+      ->check(range(1, 256));
+  app.add_option("--seconds", options->seconds, "how long to measure")->check(range(0.01, 3600.0));
+  app.add_option("--against PEER", options->against,
+                 "compare with a peer; best means the fastest peer but tvm, all means every peer")
+      ->check(one_of(peer_names()));
+  app.add_flag("--layers", options->layers, "also time each layer alone");
+  app.add_flag("--machine", options->machine, "measure this machine, not a network");
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned.max_error);
-  app.add_flag("--thorough", options->thorough, "let LLVM run its passes, too");
-  app.add_option("--seed", options->network.seed, "of weights that nobody trained");
+  app.add_flag("--thorough", options->thorough, "let LLVM optimise the code for longer");
+  app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb bench() { return {"bench", "measure how fast a network runs here", prepare}; }
+Verb bench() {
+  return {"bench", "measure how fast a network runs here", prepare,
+          "lathe bench resnet18 --threads 2 --layers"};
+}
 
 }  // namespace lathe::cli

@@ -150,30 +150,30 @@ int run(const Options& options) {
   return calibrate_recipes(options);
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_score_arguments(app, options->score);
   app.add_option(
-         "--table", options->tables,
-         "CSV file of networks and their accuracy: cells, or what layers became (several, to "
-         "fit a rule to all)")
+         "--table FILE", options->tables,
+         "CSV file of networks and their accuracy: cells of NAS-Bench-201, or what layers became")
       ->required();
-  app.add_option("--test", options->test,
-                 "another such file, of what layers became, to test the rule on");
-  app.add_option("--metric", options->metrics,
-                 "which metrics: fisher,naswot or all; of a rule, beside fisher");
-  app.add_option("--sample", options->sample, "draw so many networks of NAS-Bench-201")
-      ->check(CLI::Range(3L, 1L << 20));
-  app.add_option("--column", options->column, "the accuracy, among the columns of NAS-Bench-201");
-  app.add_option("--tolerance", options->tolerance, "points of accuracy that may be lost");
-  app.add_option("--journal", options->journal,
-                 "a folder to keep scores in, and to go on with those that are there");
-  app.add_option("--svg", options->picture, "draw a picture to this file");
-  app.add_option("--write-rule", options->rule, "write the fitted rule to this file");
+  app.add_option("--test FILE", options->test, "CSV file of networks to test the rule on");
+  app.add_option("--metric NAMES", options->metrics,
+                 "which metrics, like fisher,naswot or all; a rule has fisher in any case");
+  app.add_option("--sample", options->sample, "draw so many cells of NAS-Bench-201")
+      ->check(range(3L, 1L << 20));
+  app.add_option("--column", options->column,
+                 "the column of NAS-Bench-201 that holds the accuracy");
+  app.add_option("--tolerance", options->tolerance, "how many points of accuracy may be lost");
+  app.add_option("--journal FOLDER", options->journal,
+                 "keep scores in this folder, and go on with those that are there");
+  app.add_option("--svg FILE", options->picture, "draw a picture to this file")->writes();
+  app.add_option("--write-rule FILE", options->rule, "write the fitted rule to this file")
+      ->writes();
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options, seeds = app.get_option("--seeds")] {
+  return [options, seeds = app.option("--seeds")] {
     bool is_cells = options->score.network.network == "nasbench201";
-    if (is_cells && seeds->count() == 0) options->score.seeds = seeds_of_cells;
+    if (is_cells && seeds->given == 0) options->score.seeds = seeds_of_cells;
     return run(*options);
   };
 }
@@ -181,7 +181,9 @@ std::function<int()> prepare(CLI::App& app) {
 }  // namespace
 
 Verb calibrate() {
-  return {"calibrate", "compare scores with the accuracy of trained networks", prepare};
+  return {"calibrate", "compare scores with the accuracy of trained networks", prepare,
+          "lathe calibrate resnet34-cifar --table networks.csv --data cifar10:FOLDER --write-rule "
+          "rule.json"};
 }
 
 }  // namespace lathe::cli

@@ -19,7 +19,11 @@ struct Options {
 };
 
 NetworkRecipe recipe_for(const Options& options) {
-  if (options.layer.empty()) return load_network_recipe("RECIPE", options.recipe);
+  if (options.layer.empty()) {
+    const NetworkArguments& network = options.score.network;
+    check_recipe(options.recipe, network.network, load_network(network));
+    return load_network_recipe("RECIPE", options.recipe);
+  }
   return {{options.layer, parse_recipe(options.recipe)}};
 }
 
@@ -152,22 +156,28 @@ int run(const Options& options) {
   return verdict.accepted ? 0 : 1;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_score_arguments(app, options->score);
   app.add_option("RECIPE", options->recipe,
-                 "how layers are changed: 'LAYERS: RECIPE', a .json file, or a recipe for --layer");
-  app.add_option("--layer", options->layer, "the layers to change: a name, or a pattern");
+                 "how to change layers: 'NAMES: STEPS', or a .json or .recipe file; with --layer, "
+                 "the steps alone");
+  app.add_option("--layer PATTERN", options->layer,
+                 "the layers to change, like layer1.0.conv1 or 'layer1.*'");
   app.add_option("--rule", options->rule, "two-sided, or paper: the published one");
   app.add_option("--random", options->random,
-                 "judge so many random networks to first order, instead of one");
-  app.add_option("--exact", options->confirmed, "and so many of them exactly, to compare");
+                 "judge so many random networks to first order, not one network exactly");
+  app.add_option("--exact", options->confirmed,
+                 "of the random networks, judge so many exactly, too");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb gate() { return {"gate", "judge whether a network keeps its capacity", prepare}; }
+Verb gate() {
+  return {"gate", "judge whether a network keeps its capacity", prepare,
+          "lathe gate resnet18-cifar 'layer1.*: group(2)'"};
+}
 
 }  // namespace lathe::cli

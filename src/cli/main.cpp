@@ -3,15 +3,18 @@
 // Exit status: 0 done, 1 refused or not found, 2 wrong input, 3 a bug of ours, 4 its output could
 // not be written, 130 interrupted (Ctrl-C). README.md has the table.
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <cstring>
 #include <filesystem>
-#include <iostream>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_reason.h"
 #include "base/printable.h"
-#include "cli/verb.h"
+#include "cli/verb_help.h"
 #include "cli/verb_interruption.h"
 #include "cli/verb_terminal.h"
 #include "compile/embedded.h"
@@ -35,41 +38,36 @@ void open_standard_files() {
   }
 }
 
-/// Parses the command line and runs its verb.
-int run_command(int argc, char** argv) {
-  CLI::App app{"Lathe: a neural-network compiler that is allowed to change the network"};
-  app.name("lathe");
-  app.require_subcommand(1);
-  app.set_version_flag("--version", fmt::format("lathe {}", lathe_version()));
-  app.failure_message(CLI::FailureMessage::simple);
-  std::function<int()> run;
-  bool known = argc < 2 || argv[1][0] == '-';
-  for (const Verb& verb : cli::all()) {
-    CLI::App* sub = app.add_subcommand(verb.name, verb.summary);
-    std::function<int()> action = verb.prepare(*sub);
-    sub->callback([&run, action] { run = action; });
-    known = known || verb.name == argv[1];
+/// Runs the verb that the words behind "lathe" begin with.
+int run_command(std::vector<std::string> words) {
+  if (words.empty()) fail("say what to do: lathe VERB ...; 'lathe help' lists the verbs");
+  if (words[0] == "--version") {
+    fmt::print("lathe {}\n", lathe_version());
+    return 0;
   }
-  if (!known) fail("no verb '{}'; 'lathe help' lists them", argv[1]);
+  if (words[0] == "-h" || words[0] == "--help") words[0] = "help";
+  const Verb& verb = cli::find_verb(words[0]);
+  Command command(verb.name);
+  std::function<int()> run = verb.prepare(command);
   try {
-    app.parse(argc, argv);
-  } catch (const CLI::CallForHelp& error) {
-    return app.exit(error);
-  } catch (const CLI::CallForVersion& error) {
-    return app.exit(error);
-  } catch (const CLI::ParseError& error) {
-    fail("{}\nTry 'lathe help'.", error.what());
+    command.parse({words.begin() + 1, words.end()});
+  } catch (const UsageError& error) {
+    fail("{}\n'lathe help {}' explains the options.", error.what(), verb.name);
   }
-  return run();
+  if (!command.wants_help()) return run();
+  fmt::print("{}", cli::print_help(verb));
+  return 0;
 }
 
 /// Runs the command; says what is wrong. Returns the exit status.
 int run_and_tell(int argc, char** argv) {
   try {
-    return run_command(argc, argv);
+    return run_command({argv + std::min(argc, 1), argv + argc});
   } catch (const UserError& error) {
     tell(error.what());
     if (is_interrupted()) return interrupted_status;
+  } catch (const nlohmann::json::exception& error) {
+    tell(fmt::format("a file is not what Lathe writes: {}", plain_reason(error)));
   } catch (const std::bad_alloc&) {
     tell("there is not enough memory for this");
   } catch (const std::filesystem::filesystem_error& error) {
@@ -89,8 +87,7 @@ int run_and_tell(int argc, char** argv) {
 /// was not written.
 int finished(int status) {
   errno = 0;
-  std::cout.flush();  // help is printed there
-  bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good();
+  bool written = std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
   if (written) return status;
   const char* reason = errno != 0 ? std::strerror(errno) : "a write failed";
   tell(fmt::format("cannot write to standard output: {}", reason));

@@ -75,26 +75,29 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
-  app.add_option("--include", options->space.include,
-                 "layers that may change, as in 'layer[34].*'");
-  app.add_option("--exclude", options->space.exclude, "layers that may not");
-  app.add_flag("--pointwise", options->space.pointwise, "1x1 convolutions may change, too");
+  app.add_option("--include PATTERN", options->space.include,
+                 "change only layers of this name, like 'layer[34].*'");
+  app.add_option("--exclude PATTERN", options->space.exclude, "leave layers of this name alone");
+  app.add_flag("--pointwise", options->space.pointwise, "also change 1x1 convolutions");
   app.add_flag("--narrow", options->space.narrow,
-               "channels may become fewer, with all that make and read them");
+               "also take channels away, from all layers that make or read them");
   app.add_option("--neural", options->space.variants.neural,
-                 "steps of a recipe that change what is computed, at most")
-      ->check(CLI::Range(1, 4));
+                 "use at most so many neural steps in a recipe")
+      ->check(range(1, 4));
   app.add_option("--draws", options->space.variants.draws,
-                 "recipes of several such steps that are drawn; 0: all, which takes minutes");
+                 "draw so many recipes of several neural steps; 0 means all, which takes minutes");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb profile() { return {"profile", "say how many networks a search could choose from", prepare}; }
+Verb profile() {
+  return {"profile", "say how many networks a search could choose from", prepare,
+          "lathe profile resnet34-cifar --narrow"};
+}
 
 }  // namespace lathe::cli

@@ -68,19 +68,23 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("RECIPE", options->recipe, "the winner.recipe of a bundle, or the bundle")
+  app.add_option("RECIPE", options->recipe, "the winner.recipe of a bundle, or the bundle's folder")
       ->required();
-  app.add_option("-o,--output", options->folder, "the folder to write: a new one, or a bundle")
-      ->required();
-  app.add_option("--network", options->network,
-                 "the network's file, if it is no longer where it was");
+  app.add_option("-o,--output FOLDER", options->folder, "the folder to write: a new one, or a bundle")
+      ->required()
+      ->writes();
+  app.add_option("--network FILE", options->network,
+                 "where the network's file is now, if it was moved");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb replay() { return {"replay", "make the bundle of a search again from its recipe", prepare}; }
+Verb replay() {
+  return {"replay", "make the bundle of a search again from its recipe", prepare,
+          "lathe replay runs/r18/bundle -o again"};
+}
 
 }  // namespace lathe::cli

@@ -169,6 +169,8 @@ void check_fits(const Runnable& network, const Dataset& data, const std::string&
   if (network.inputs.empty()) fail("the network has no input");
   const Type& type = network.inputs.front().type;
   Shape image(type.shape.begin() + (type.shape.empty() ? 0 : 1), type.shape.end());
+  const Shape& said = network.outputs.front().type.shape;
+  if (said.size() == 2) data = data.fitted({{InputForm{image}}, said[1]});
   if (network.inputs.size() != 1 || image != data.shape) {
     fail("'{}' has images of the shape {}, but the network's input is {}", name,
          print_shape(data.shape), print_type(type));
@@ -204,38 +206,40 @@ int run_dataset(const Options& options) {
 }
 
 int run(const Options& options) {
-  if (!normalize_named(options.normalize)) {
-    fail("--normalize {}: there are none, imagenet and cifar", options.normalize);
-  }
   return options.data.empty() ? run_once(options) : run_dataset(options);
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
-  app.get_option("NETWORK")->description(
-      "a built-in network ('lathe list models'), an .onnx or a .graph file, or a folder that "
+  app.option("NETWORK")->description(
+      "a built-in network ('lathe list models'), an .onnx file, a .graph file, or a folder that "
       "'lathe compile' wrote");
-  app.add_option("--input", options->inputs,
-                 "[NAME=]FILE (.npy, .pb, .png, .jpg) or [NAME=]random:SEED; once for each input");
-  app.add_option("--output", options->outputs, "[NAME=]FILE.npy to write an output to");
-  app.add_option("--normalize", options->normalize, "of images: none, imagenet or cifar");
-  app.add_option("--labels", options->labels, "file with the name of a class on each line");
+  app.add_option("--input [NAME=]FILE", options->inputs,
+                 "read an input from a .npy, .pb, .png or .jpg file; [NAME=]random:SEED draws it");
+  app.add_option("--output [NAME=]FILE", options->outputs, "write an output to a .npy file")
+      ->writes();
+  app.add_option("--normalize", options->normalize, "how to normalise images")
+      ->check(one_of({"none", "imagenet", "cifar"}));
+  app.add_option("--labels FILE", options->labels, "read the names of classes, one in each line");
   app.add_option("--data", options->data,
-                 "count right answers on cifar10:DIR, synthetic:SEED or npy:X,Y");
-  app.add_option("--limit", options->limit, "use so many images of the data; 0: all")
-      ->check(CLI::Range(0L, 1L << 40));
-  app.add_option("--threads", options->threads, "workers; 0: one for each processor")
-      ->check(CLI::Range(0, 256));
+                 "count right answers on cifar10:FOLDER, npy:X.npy,Y.npy or synthetic:SEED");
+  app.add_option("--limit", options->limit, "use so many samples of the data; 0 means all")
+      ->check(range(0, 1L << 40));
+  app.add_option("--threads", options->threads, "number of workers; 0 means one per processor")
+      ->check(range(0, 256));
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned.max_error);
-  app.add_option("--seed", options->network.seed, "of weights that nobody trained");
+  app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb run() { return {"run", "run a network on files, images or random numbers", prepare}; }
+Verb run() {
+  return {"run", "run a network on files, images or random numbers", prepare,
+          "lathe run model.onnx --input photo.png --normalize imagenet --labels names.txt"};
+}
 
 }  // namespace lathe::cli

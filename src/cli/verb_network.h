@@ -10,7 +10,7 @@
 namespace lathe {
 
 /// Declares NETWORK and its options on "app".
-void add_network_arguments(CLI::App& app, NetworkArguments& arguments);
+void add_network_arguments(Command& app, NetworkArguments& arguments);
 
 /// Prints a large number shortly: 118.0 M.
 std::string print_short(long n);

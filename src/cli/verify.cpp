@@ -77,21 +77,25 @@ int run(Options& options) {
   return wrong == 0 ? 0 : 1;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("FOLDER", options->folder, "a bundle, or what 'lathe compile' wrote")->required();
-  app.add_option("--onnx", options->onnx, "of a library: the network that it was compiled from");
-  app.add_option("--threads", options->how.threads, "workers that the library runs with")
-      ->check(CLI::Range(1, 256));
+  app.add_option("FOLDER", options->folder, "a bundle, or a folder that 'lathe compile' wrote")
+      ->required();
+  app.add_option("--onnx FILE", options->onnx, "the network that a library was compiled from");
+  app.add_option("--threads", options->how.threads, "number of workers that the library runs with")
+      ->check(range(1, 256));
   app.add_option("--patience", options->how.patience,
-                 "seconds that the interpreter may take; a quicker reference takes its place then");
-  app.add_option("--seed", options->how.seed, "of the random input");
+                 "seconds that the interpreter may take; a quicker reference replaces it then");
+  app.add_option("--seed", options->how.seed, "seed of the random input");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb verify() { return {"verify", "check that all files of a bundle compute the same", prepare}; }
+Verb verify() {
+  return {"verify", "check that all files of a bundle compute the same", prepare,
+          "lathe verify runs/r18/bundle"};
+}
 
 }  // namespace lathe::cli

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/json_reason.h"
 #include "base/random.h"
 #include "compile/embedded.h"
 #include "compile/library.h"
@@ -100,7 +101,7 @@ Manifest read_manifest(const std::string& folder) {
     manifest.library_hash = library_files(folder)[shared_file];
     return manifest;
   } catch (const nlohmann::json::exception& error) {
-    fail("'{}' is damaged: {}", path, error.what());
+    fail("'{}' is damaged: {}; compile the network again", path, plain_reason(error));
   }
 }
 

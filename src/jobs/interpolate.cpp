@@ -42,7 +42,7 @@ class Row {
         seed_(options.score.network.seed),
         timed_(load_network(options.score.network)),
         row_(interpolated(timed_, options.first, options.second, options.between)),
-        scored_(load_untrained(options.score)),
+        scored_(load_judged(options.score)),
         scorer_(make_scorer(options.score)),
         bench_(initialised(timed_, seed_), bench_options(options)) {}
 

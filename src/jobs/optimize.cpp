@@ -75,7 +75,7 @@ class NetworkSearch {
         timed_(load_network(options.score.network)),
         space_(reachable_space(strategy_, timed_, options)),
         scorer_(make_scorer(options.score)),
-        scored_(load_untrained(options.score)),
+        scored_(load_judged(options.score)),
         folder_(options.folder),
         identity_(identity_of(options, timed_)),
         journal_(own_folder(options.folder), identity_),

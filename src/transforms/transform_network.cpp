@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json_reason.h"
 #include "base/nearest.h"
 #include "data/file.h"
 #include "nest/dependence.h"
@@ -264,7 +265,7 @@ NetworkRecipe read_network_recipe(const std::string& path) {
   try {
     return network_recipe_from_json(nlohmann::json::parse(text));
   } catch (const nlohmann::json::exception& error) {
-    fail("'{}' is no JSON: {}", path, error.what());
+    fail("'{}' is no recipe of a network: {}", path, plain_reason(error));
   } catch (const UserError& error) {
     fail("'{}': {}", path, error.what());
   }
