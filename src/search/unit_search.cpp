@@ -42,12 +42,6 @@ std::vector<Choice> choices_of_similar(const TunedStore& store, const TunedFor& 
   return choices;
 }
 
-/// One quick measurement that is lower by more than its spread.
-constexpr double seems_better = 0.97;
-
-/// What a unit promises fades with each trial in a row that gained nothing.
-constexpr double fading = 0.95;
-
 }  // namespace
 
 void UnitSearch::resume(const TunedStore& store) {
