@@ -2,7 +2,7 @@
 #include "bundle/making.h"
 
 #include "base/error.h"
-#include "compile/prepare.h"
+#include "compile/ready.h"
 #include "compile/tuned.h"
 #include "data/file.h"
 #include "ops/op.h"
