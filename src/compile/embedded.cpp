@@ -34,7 +34,7 @@ std::vector<RuntimeObject> runtime_objects(const Target& target) {
          between(lathe_embedded_runtime_aarch64_o, lathe_embedded_runtime_aarch64_o_end)},
     };
   }
-  check(target.triple.starts_with("x86_64"), "there is a runtime for every target");
+  check(target.architecture == Architecture::x86_64, "there is a runtime for every target");
   return {
       {"face.o", between(lathe_embedded_face_x86_64_o, lathe_embedded_face_x86_64_o_end)},
       {"pool.o", between(lathe_embedded_pool_x86_64_o, lathe_embedded_pool_x86_64_o_end)},
