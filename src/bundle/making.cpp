@@ -3,7 +3,7 @@
 
 #include "base/error.h"
 #include "base/json_reason.h"
-#include "compile/prepare.h"
+#include "compile/ready.h"
 #include "compile/tuned.h"
 #include "data/file.h"
 #include "ops/op.h"

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "bundle/bundle.h"
-#include "bundle/verify_programs.h"
+#include "bundle/verify_peers.h"
 #include "compile/executor.h"
 #include "compile/library.h"
 #include "onnx/onnx.h"
@@ -79,13 +79,13 @@ class Verification {
     find_truth(graph);
     compare("library",
             [&] { return LoadedLibrary(files_.library, options_.threads).run(inputs_); });
-    for (const OnnxProgram& program : onnx_programs()) {
-      compare_program(program.name, [&] {
-        return run_onnx(program, options_.pythons, files_.onnx, inputs_, graph.outputs.size());
+    for (const OnnxPeer& peer : onnx_peers()) {
+      compare_peer(peer.name, [&] {
+        return run_onnx(peer, options_.pythons, files_.onnx, inputs_, graph.outputs.size());
       });
     }
     if (files_.torch.empty()) return std::move(checks_);
-    compare_program("PyTorch", [&] {
+    compare_peer("PyTorch", [&] {
       return run_torch(options_.pythons, files_.torch, inputs_, graph.outputs.size());
     });
     return std::move(checks_);
@@ -124,8 +124,8 @@ class Verification {
     }
   }
 
-  void compare_program(const std::string& what, const std::function<ProgramResult()>& run) {
-    ProgramResult result = run();
+  void compare_peer(const std::string& what, const std::function<PeerOutputs()>& run) {
+    PeerOutputs result = run();
     if (!result.missing.empty()) {
       checks_.push_back({what, Check::Result::skipped, result.missing});
     } else if (!result.failure.empty()) {

@@ -1,4 +1,5 @@
-// What accumulates has to begin somewhere: in the text it does so by itself, in memory it does not.
+// Where sums and maxima start. In the text form of a nest they start at their neutral element; in
+// memory a statement must set it.
 #pragma once
 
 #include "nest/nest.h"

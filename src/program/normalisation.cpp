@@ -1,7 +1,7 @@
 // normalisation.cpp: statements as batch normalisations. Interface: normalisation.h.
 #include "program/normalisation.h"
 
-#include "program/contraction.h"
+#include "program/convolution.h"
 
 namespace lathe {
 namespace {

@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/statistics.h"
-#include "compile/prepare.h"
+#include "compile/ready.h"
 #include "compile/units.h"
 #include "search/broken_kernel.h"
 #include "search/isolated.h"
@@ -94,7 +94,7 @@ NetworkBench::NetworkBench(const Graph& original, BenchOptions options)
 }
 
 Graph NetworkBench::ready_for(const Graph& network) const {
-  return prepared(network, options_.threads, options_.layouts);
+  return ready_to_compile(network, options_.threads, options_.layouts);
 }
 
 void NetworkBench::check_original() {

@@ -20,8 +20,8 @@ struct UnitCheck {
 };
 
 /// Compares each unit of a network once, but for those that are known. "ready" is the graph as it
-/// was compiled: prepared() (prepare.h); "made" is what its units became. Also looks whether each
-/// value is still the same when it is read: what is not is wrong for the unit that reads it.
+/// was compiled: ready_to_compile() (ready.h); "made" is what its units became. Also looks whether
+/// each value is still the same when it is read: what is not is wrong for the unit that reads it.
 std::vector<UnitCheck> check_at_full_size(const Graph& ready, const Compiled& compiled,
                                           const MadeUnits& made,
                                           const std::set<std::string>& known);

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "compile/prepare.h"
+#include "compile/ready.h"
 #include "search/layout_search.h"
 #include "search/unit_search.h"
 

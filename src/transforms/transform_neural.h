@@ -41,7 +41,7 @@ NeuralTarget take_target(const Nest& nest);
 /// Takes a given statement out of the loops that it shares with others.
 NeuralTarget take_statement(const Nest& nest, size_t statement);
 
-/// Takes the one of find_target() if there is such a statement and nothing forbids it.
+/// Takes the statement of find_target(), if there is one and nothing forbids it.
 std::optional<NeuralTarget> try_take_target(const Nest& nest);
 
 /// Checks that neural steps may act on a loop: the batch is no part of the network.
@@ -50,11 +50,11 @@ void require_network_loop(const Loop& loop);
 /// Checks that "factor" divides the loop's iterations; the error says which factors do.
 void require_divisor(const Loop& loop, long factor);
 
-/// Checks that nothing else accumulates into what the target writes: what a completion fills would
-/// be wrong otherwise.
+/// Checks that no other statement accumulates into what the target writes. Otherwise a completion
+/// would fill in wrong values.
 void require_only_writer(const Nest& nest, const NeuralTarget& target);
 
-/// Does the step apply? How far a completion reaches is found by trying.
+/// Returns whether the step applies. It is tried: only that tells how far a completion reaches.
 bool applies(const Nest& nest, const Step& step);
 
 /// Which part of a loop's range a step kept, and how the rest can be found from it.
@@ -70,15 +70,15 @@ Nest complete(const Nest& nest, const NeuralTarget& target,
               const std::pair<Statement, Order>& changed, const Kept& kept, Completion completion,
               std::string& note);
 
-/// Where channels are missing or not mixed: the dimension of the written tensor that they are, and
-/// what the tensor is called that a 1x1 convolution reads instead, "<tensor>.<suffix>".
+/// Channels that are missing, or not mixed. "dimension" is their dimension in the tensor that is
+/// written. A 1x1 convolution reads a new tensor instead, which is called "<tensor>.<suffix>".
 struct Narrow {
   size_t dimension;
   std::string suffix;
 };
 
-/// Assembles the nest with "changed" in place of the target, which then writes a tensor of its own,
-/// and with what makes the tensor of it that the target wrote: expand or deepen.
+/// Assembles the nest with "changed" in place of the target. It writes a tensor of its own; further
+/// statements (expand or deepen) make of it the tensor that the target wrote.
 Nest expanded(const Nest& nest, const NeuralTarget& target, std::pair<Statement, Order> changed,
               const Narrow& narrow, Completion completion, std::string& note);
 
@@ -91,7 +91,7 @@ Nest reduced(const Nest& nest, const NeuralTarget& target, std::pair<Statement, 
 /// How many elements does an index of the statement reach, if it reaches the first ones?
 std::optional<long> first_reached(const Statement& s, const isl::aff& index);
 
-/// Which coordinate of the statement is this index, if it is just one?
+/// Returns the coordinate of the statement that this index is, if it is a single one.
 std::optional<size_t> coordinate_of(const Statement& s, const isl::aff& index);
 
 /// Assembles the nest with "changed" in place of the target, where every element is still written.

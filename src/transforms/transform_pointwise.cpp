@@ -14,7 +14,7 @@
 //   I.active[cm, ..] = max((I.narrow[cm, ..] - mean[cm]) / ..., 0)
 //   O[..] += W[.., ci, ..] * I.active[ci, ..]
 #include "nest/builder.h"
-#include "program/contraction.h"
+#include "program/convolution.h"
 #include "transforms/transform_neural.h"
 
 namespace lathe {

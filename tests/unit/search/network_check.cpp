@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "compile/prepare.h"
+#include "compile/ready.h"
 #include "compile/units.h"
 #include "graph/text.h"
 #include "models/model.h"
@@ -53,7 +53,7 @@ struct Case {
     compiled = compile(graph(), how);
   }
   std::vector<UnitCheck> check() const {
-    return check_at_full_size(prepared(graph()), compiled, *made, {});
+    return check_at_full_size(ready_to_compile(graph()), compiled, *made, {});
   }
 };
 

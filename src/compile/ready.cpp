@@ -1,5 +1,5 @@
-// prepare.cpp: the passes before a graph is compiled. Interface: prepare.h.
-#include "compile/prepare.h"
+// ready.cpp: the passes before a graph is compiled. Interface: ready.h.
+#include "compile/ready.h"
 
 #include <algorithm>
 
@@ -48,7 +48,7 @@ Graph stored(const Layouts& layouts, const LayoutChoice& choice) {
   return result;
 }
 
-Graph prepared(const Graph& graph, long workers, const LayoutChooser& choose, long memory) {
+Graph ready_to_compile(const Graph& graph, long workers, const LayoutChooser& choose, long memory) {
   Graph simple = simplified(graph, workers, memory);
   Layouts layouts = layouts_of(simple);
   auto choice = choose ? choose(layout_key(simple)) : std::nullopt;

@@ -1,6 +1,6 @@
 // A graph made ready to be compiled: simplified, and with the storage of every value.
 //
-//   Graph ready = prepared(graph, 2);   // for two workers, in the usual layouts
+//   Graph ready = ready_to_compile(graph, 2);   // for two workers, in the usual layouts
 #pragma once
 
 #include "compile/compile.h"
@@ -15,7 +15,7 @@ Graph simplified(const Graph& graph, long workers = 1, long memory = any_memory)
 Graph stored(const Layouts& layouts, const LayoutChoice& choice);
 
 /// Returns the graph that is compiled: after all passes, with the storage of every value chosen.
-Graph prepared(const Graph& graph, long workers = 1, const LayoutChooser& layouts = nullptr,
-               long memory = any_memory);
+Graph ready_to_compile(const Graph& graph, long workers = 1, const LayoutChooser& layouts = nullptr,
+                       long memory = any_memory);
 
 }  // namespace lathe

@@ -1,5 +1,5 @@
-// contraction.cpp: statements of products as convolutions. Interface: contraction.h.
-#include "program/contraction.h"
+// convolution.cpp: statements of products as convolutions. Interface: convolution.h.
+#include "program/convolution.h"
 
 #include <fmt/format.h>
 
@@ -13,9 +13,9 @@ constexpr long most_convolutions = 64;
 /// What a coordinate of a statement does, seen from the accesses.
 enum class Part { batch, filter, channel, group, position, window, several };
 
-class Contractions {
+class Convolutions {
  public:
-  Contractions(const Nest& nest, const Statement& s) : nest_(nest), statement_(s) {
+  Convolutions(const Nest& nest, const Statement& s) : nest_(nest), statement_(s) {
     size_t w = nest.tensors()[s.reads[0].tensor].role == Role::weight ? 0 : 1;
     weight_tensor_ = s.reads[w].tensor;
     input_tensor_ = s.reads[1 - w].tensor;
@@ -30,8 +30,8 @@ class Contractions {
     for (size_t c = 0; c < sizes_.size(); ++c) parts_.push_back(part_of(c));
   }
 
-  std::vector<Contraction> all() const {
-    std::vector<Contraction> result;
+  std::vector<Convolution> all() const {
+    std::vector<Convolution> result;
     std::vector<Shape> slices = points(Part::several, Shape(sizes_.size(), 0));
     if (static_cast<long>(slices.size()) > most_convolutions) {
       refuse(fmt::format("needs more than {} convolutions", most_convolutions));
@@ -95,8 +95,8 @@ class Contractions {
   }
 
   /// Returns the convolution of the iterations in which the unrolled loops are as in "x".
-  Contraction at(const Shape& x) const {
-    Contraction result{input_tensor_, weight_tensor_, 0, {}, {}, {}, {}, {}};
+  Convolution at(const Shape& x) const {
+    Convolution result{input_tensor_, weight_tensor_, 0, {}, {}, {}, {}, {}};
     for (size_t d = 2; d < input_.size(); ++d) result.slides.push_back(sliding(d, x));
     Shape filters;
     std::vector<Shape> groups = points(Part::group, x);
@@ -196,8 +196,8 @@ Shape inner_shape(const Tensor& tensor) {
   return shape;
 }
 
-std::vector<Contraction> contractions_of(const Nest& nest, const Statement& statement) {
-  return Contractions(nest, statement).all();
+std::vector<Convolution> convolutions_of(const Nest& nest, const Statement& statement) {
+  return Convolutions(nest, statement).all();
 }
 
 }  // namespace lathe

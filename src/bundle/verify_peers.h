@@ -10,26 +10,26 @@
 namespace lathe {
 
 /// A library that runs ONNX files.
-struct OnnxProgram {
+struct OnnxPeer {
   std::string name;    ///< "ONNX Runtime"
   std::string module;  ///< of Python
   std::string script;  ///< sets "outputs", from "path" and the arrays "inputs"
 };
 
-const std::vector<OnnxProgram>& onnx_programs();
+const std::vector<OnnxPeer>& onnx_peers();
 
-struct ProgramResult {
+struct PeerOutputs {
   std::vector<Array> outputs;
   std::string missing;  ///< why it could not run here: what is not installed
   std::string failure;  ///< why it ran and failed
 };
 
 /// Runs an ONNX file by the first of "pythons" that has the module.
-ProgramResult run_onnx(const OnnxProgram& program, const std::vector<std::string>& pythons,
-                       const std::string& path, const std::vector<Array>& inputs, size_t outputs);
+PeerOutputs run_onnx(const OnnxPeer& peer, const std::vector<std::string>& pythons,
+                     const std::string& path, const std::vector<Array>& inputs, size_t outputs);
 
 /// Runs a module that write_torch() wrote.
-ProgramResult run_torch(const std::vector<std::string>& pythons, const std::string& path,
-                        const std::vector<Array>& inputs, size_t outputs);
+PeerOutputs run_torch(const std::vector<std::string>& pythons, const std::string& path,
+                      const std::vector<Array>& inputs, size_t outputs);
 
 }  // namespace lathe

@@ -41,7 +41,7 @@ struct Sliding {
 };
 
 /// One convolution.
-struct Contraction {
+struct Convolution {
   size_t input, weight;  ///< tensors of the nest
   long groups;
   Shape channels;               ///< of the input, group by group
@@ -52,6 +52,6 @@ struct Contraction {
 };
 
 /// Takes a statement  T += W * X  apart, where W is a weight and all indices are linear.
-std::vector<Contraction> contractions_of(const Nest& nest, const Statement& statement);
+std::vector<Convolution> convolutions_of(const Nest& nest, const Statement& statement);
 
 }  // namespace lathe

@@ -1,5 +1,5 @@
-// verify_programs.cpp: networks run by other libraries. Interface: verify_programs.h.
-#include "bundle/verify_programs.h"
+// verify_peers.cpp: networks run by other libraries. Interface: verify_peers.h.
+#include "bundle/verify_peers.h"
 
 #include <fcntl.h>
 #include <fmt/ranges.h>
@@ -87,7 +87,7 @@ class ProgramRun {
   const Texts& outputs() const { return outputs_; }
 
   /// Runs Python with these arguments, where it has a module.
-  ProgramResult run(const std::string& module, Texts arguments) {
+  PeerOutputs run(const std::string& module, Texts arguments) {
     std::string log = folder_.file("log"), python = python_with(pythons_, module, log);
     if (python.empty()) {
       return {
@@ -97,7 +97,7 @@ class ProgramRun {
     int status = run_program(arguments, log);
     if (status == 124) return {{}, fmt::format("it took more than {} s", patience), ""};
     if (status != 0) return {{}, "", last_line(log)};
-    ProgramResult result;
+    PeerOutputs result;
     for (const std::string& output : outputs_) result.outputs.push_back(read_npy(output));
     return result;
   }
@@ -110,8 +110,8 @@ class ProgramRun {
 
 }  // namespace
 
-const std::vector<OnnxProgram>& onnx_programs() {
-  static const std::vector<OnnxProgram> programs = {
+const std::vector<OnnxPeer>& onnx_peers() {
+  static const std::vector<OnnxPeer> peers = {
       {"ONNX Runtime", "onnxruntime",
        "import onnxruntime\n"
        "session = onnxruntime.InferenceSession(path, providers=['CPUExecutionProvider'])\n"
@@ -121,21 +121,21 @@ const std::vector<OnnxProgram>& onnx_programs() {
        "import onnx.reference\n"
        "evaluator = onnx.reference.ReferenceEvaluator(path)\n"
        "outputs = evaluator.run(None, dict(zip(evaluator.input_names, inputs)))\n"}};
-  return programs;
+  return peers;
 }
 
-ProgramResult run_onnx(const OnnxProgram& program, const std::vector<std::string>& pythons,
-                       const std::string& path, const std::vector<Array>& inputs, size_t outputs) {
+PeerOutputs run_onnx(const OnnxPeer& peer, const std::vector<std::string>& pythons,
+                     const std::string& path, const std::vector<Array>& inputs, size_t outputs) {
   ProgramRun run(pythons, inputs, outputs);
-  Texts arguments{"-c", script_begin + program.script + script_end, path,
+  Texts arguments{"-c", script_begin + peer.script + script_end, path,
                   std::to_string(inputs.size())};
   arguments.insert(arguments.end(), run.inputs().begin(), run.inputs().end());
   arguments.insert(arguments.end(), run.outputs().begin(), run.outputs().end());
-  return run.run(program.module, arguments);
+  return run.run(peer.module, arguments);
 }
 
-ProgramResult run_torch(const std::vector<std::string>& pythons, const std::string& path,
-                        const std::vector<Array>& inputs, size_t outputs) {
+PeerOutputs run_torch(const std::vector<std::string>& pythons, const std::string& path,
+                      const std::vector<Array>& inputs, size_t outputs) {
   ProgramRun run(pythons, inputs, outputs);
   Texts arguments{"-B", path};
   arguments.insert(arguments.end(), run.inputs().begin(), run.inputs().end());
