@@ -1,7 +1,8 @@
 # Names the everyday commands; "make help" lists them. CMake does the building.
 # Targets that need tools first call scripts/setup, which installs what the machine lacks.
 # Variables: PREFIX and DESTDIR for install; LATHE_SEED and LATHE_CASES reach the random tests,
-# LATHE_DEPTH the exhaustive ones; SECONDS of "make fuzz"; AGAIN=1 lets "make bench" begin anew, and
+# LATHE_DEPTH the exhaustive ones; ALL=1 lets "make test" fail where a test was skipped that
+# "scripts/setup --all" makes possible; SECONDS of "make fuzz"; AGAIN=1 lets "make bench" begin anew, and
 # TUNE=60 tunes each network for so many seconds first.
 PREFIX ?= /usr/local
 JOBS := $(shell nproc)
@@ -24,7 +25,8 @@ demo: build  ## build, then show Lathe at work
 
 test: format-check build/release/build.ninja  ## build everything and run every test
 	@cmake --build --preset release --target all benches
-	@ctest --preset release -j$(JOBS)
+	@status=0; ctest --preset release -j$(JOBS) --output-junit junit.xml || status=$$?; \
+	  tests/skipped.py build/release/junit.xml $(if $(ALL),--all) || status=1; exit $$status
 
 quick: build/release/build.ninja  ## run the unit, golden and reject tests only
 	@cmake --build --preset release --target all
@@ -45,7 +47,7 @@ asan tsan: %: build/%/build.ninja  ## run the tests under the address or thread 
 	@cmake --build --preset $@
 	@LATHE_CASES=$${LATHE_CASES:-20} LATHE_DEPTH=$${LATHE_DEPTH:-1} $(FIXED_ADDRESSES) ctest --preset $@ -j$(JOBS)
 
-fuzz:  ## fuzz the ONNX importer with libFuzzer (clang 14), for SECONDS
+fuzz:  ## fuzz all that reads files, with libFuzzer (clang 14), for SECONDS in all
 	@scripts/fuzz $(SECONDS)
 
 format:  ## format the C++ files

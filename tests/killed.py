@@ -1,18 +1,22 @@
 #!/usr/bin/python3
 """Kills searches, and breaks them in other ways.
 
-Usage: tests/killed.py LATHE kills|faults|disks [SEED]
+Usage: tests/killed.py LATHE kills|drafts|faults|disks|interrupts [SEED]
 kills   A search is killed at 20 random moments and goes on each time: it loses no trial, and comes to
         the same network as one that nobody disturbed, with the same times of layers.
+drafts  A program that is killed while it writes leaves a draft; the next one clears it away.
 faults  A candidate that crashes, hangs or is wrong is a failed trial with a reason.
 disks   A folder that cannot be written to and a full disk are errors that say so; what was in the
         journal stays readable.
+interrupts  Ctrl-C ends a search with status 130, and the same command goes on; --json prints JSON alone,
+        whether it ends or is stopped; a search that cannot begin leaves nothing behind.
 Exit status 77 (skipped) where the machine does not allow a test.
 """
 import json
 import os
 import random
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -31,8 +35,8 @@ class Search:
     def __init__(self, lathe, network, folder):
         self.lathe, self.folder = lathe, Path(folder)
         self.command = [lathe, "optimize", str(network), "--variants", "4", "--exact", "1",
-                        "--samples", "2", "--seeds", "1", "--rule", "paper", "--tune", "0", "--work-dir",
-                        str(folder)]
+                        "--samples", "2", "--seeds", "1", "--rule", "paper", "--tune", "0", "--no-blocks",
+                        "--work-dir", str(folder)]
 
     def run(self, **environment):
         return subprocess.run(self.command, capture_output=True, text=True,
@@ -95,6 +99,8 @@ def test_kills(lathe, network, folder, seed):
     end = search.run()
     assert end.returncode == 0, end.stdout + end.stderr
     assert not lost(known, search.trials()), "lost at the end"
+    left = [str(path) for path in folder.rglob("*.tmp")]
+    assert not left, f"drafts were left: {left}"
     shutil.copytree(search.folder, folder / "undisturbed")
     undisturbed = Search(lathe, network, folder / "undisturbed")
     forget_networks(undisturbed.folder)
@@ -103,6 +109,33 @@ def test_kills(lathe, network, folder, seed):
     assert undisturbed.winner() == search.winner(), (undisturbed.winner(), search.winner())
     assert search.winner(), "the network was changed"
     print(f"killed {killed} times; {len(known)} trials were there at the last, none was lost")
+
+
+def test_drafts(lathe, network, folder, seed):
+    """Kills a program while it writes: the next one clears away what was left."""
+    draw = random.Random(seed)
+    out = folder / "out"
+    command = [lathe, "compile", str(network), "-o", str(out)]
+    environment = os.environ | {"LATHE_TUNED": "", "LATHE_CACHE": str(folder / "cache")}
+    begin = time.monotonic()
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    seconds, left, kills = time.monotonic() - begin, 0, 0
+    for _ in range(200):
+        child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment)
+        time.sleep(seconds * draw.random())
+        child.kill()
+        _, errors = child.communicate()
+        assert child.returncode in (0, -9), errors
+        kills += child.returncode == -9
+        left += bool(list(folder.glob("**/*.tmp")))
+        if left >= 3:
+            break
+    subprocess.run(command, check=True, capture_output=True, env=environment)
+    drafts = [str(path) for path in folder.glob("**/*.tmp")]
+    assert not drafts, f"drafts were left: {drafts}"
+    assert left, "no kill came while it wrote"
+    subprocess.run([lathe, "verify", str(out), "--onnx", str(network)], check=True, capture_output=True)
+    print(f"killed {kills} times, {left} drafts were left, and cleared away")
 
 
 def test_faults(lathe, network, folder, _):
@@ -165,6 +198,48 @@ echo "status $?"
     print(errors[-1])
 
 
+def events_of(output):
+    """Reads what --json printed: every line is an object."""
+    return [json.loads(line) for line in output.splitlines()]
+
+
+def test_interrupts(lathe, network, folder, _):
+    search = Search(lathe, network, folder / "interrupted")
+    command = search.command + ["--json"]
+    environment = os.environ | {"LATHE_TUNED": ""}
+    child = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env=environment)
+    first = child.stdout.readline()
+    child.send_signal(signal.SIGINT)
+    output, errors = child.communicate()
+    events = events_of(first + output)
+    assert child.returncode == 130, (child.returncode, errors)
+    assert events[0]["event"] == "progress" and events[-1]["event"] == "stopped", events
+    assert (search.folder / "journal.db").exists() and not (search.folder / "bundle").exists()
+    end = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert end.returncode == 0, end.stderr
+    events = events_of(end.stdout)
+    assert events[-1]["event"] == "end" and events[-1]["found"], events[-1]
+    assert any(event["event"] == "trial" for event in events), events
+    assert events[-1]["winner"]["recipe"]["layers"], "what was found has a layer that changed"
+    test_refusals(lathe, network, folder)
+    print(f"stopped with status 130, then went on; {len(events)} events")
+
+
+def test_refusals(lathe, network, folder):
+    """What is wrong is said before the search begins, and nothing is left behind."""
+    for option, value, part in (("--data", "npy:none.npy,none.npy", "none.npy"),
+                                ("--max-params", "10", "no network here has so few weights"),
+                                ("--max-macs", "10", "no network here has so few MACs"),
+                                ("--constraint", "latency=0.001us", "what cannot change takes"),
+                                ("--budget", "soon", "write a time")):
+        search = Search(lathe, network, folder / "refused" / "run")
+        search.command += [option, value]
+        end = search.run()
+        assert end.returncode == 2 and part in end.stderr, (option, end.stderr)
+        assert not (folder / "refused").exists(), option
+
+
 def main():
     lathe, what = str(Path(sys.argv[1]).resolve()), sys.argv[2]
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else random.randrange(1 << 30)
@@ -173,7 +248,8 @@ def main():
         folder = Path(name)
         network = folder / "network.onnx"
         subprocess.run([lathe, "export", str(NETWORK), "-o", str(network)], check=True)
-        test = {"kills": test_kills, "faults": test_faults, "disks": test_disks}[what]
+        test = {"kills": test_kills, "drafts": test_drafts, "faults": test_faults, "disks": test_disks,
+                "interrupts": test_interrupts}[what]
         test(lathe, network, folder, seed)
 
 

@@ -14,7 +14,7 @@ cd "$work"
 
 fail() { echo "failed: $*"; exit 1; }
 need() {
-  command -v "$1" >/dev/null || { echo "skipped: $1 is not installed"; exit 77; }
+  command -v "$1" >/dev/null || { echo "skipped: $1 is not installed (scripts/setup --all)"; exit 77; }
 }
 need python3
 need cc

@@ -170,7 +170,13 @@ def result_of(trials, found):
                    "macs": 21000000, "weights": 140000,
                    "recipe": {"lathe_network_recipe": 1, "layers": recipe},
                    "verdict": verdict if found else None},
-        "nas": {"ms": 3.9, "original_ms": 4.6} if found else None,
+        "log_networks": 21.4,
+        "blocks": {"most": 17, "log_networks": 22.1, "ways": [
+            {"way": "sampled", "ms": None, "original_ms": 0, "tuned": False, "macs": 0, "weights": 0,
+             "recipe": "", "tried": 1000, "refused": 1000},
+            {"way": "assigned", "ms": 3.9, "original_ms": 4.6, "tuned": False, "macs": 31000000,
+             "weights": 160000, "recipe": "layer1.0.conv1: group(4)\n", "tried": 6, "refused": 2},
+        ]} if found else None,
         "peers": [{"name": "ONNX Runtime 1.20", "ms": 5.2, "original_ms": 4.6}] if found else [],
         "tried": len(trials), "refused": refused, "failed": 0,
         "reasons": {"fisher moved too far, to first order": refused}, "layers": rows,
@@ -245,7 +251,7 @@ def check(page, size, scheme, figures):
 
 def main():
     if not shutil.which("chromium"):
-        print("skipped: chromium is not installed (scripts/setup --browser installs it)")
+        print("skipped: chromium is not installed (scripts/setup --all)")
         sys.exit(77)
     lathe, keep = os.path.abspath(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None
     with tempfile.TemporaryDirectory() as work:

@@ -13,7 +13,7 @@ except ImportError as error:
     if os.access(OTHER, os.X_OK) and not os.environ.get("LATHE_TORCH_TRIED"):
         os.environ["LATHE_TORCH_TRIED"] = "1"
         os.execv(OTHER, [OTHER, *sys.argv])
-    print(f"skipped: {error.name} is not installed (Debian: python3-torch)")
+    print(f"skipped: {error.name} is not installed (scripts/setup --all)")
     sys.exit(SKIPPED)
 
 

@@ -1,7 +1,7 @@
 // gradient.cpp: reverse-mode differentiation of a graph. Interface: gradient.h.
 //
-// Nodes are visited last to first. Each gives its operands gradients, from those of its outputs,
-// by nodes of the operator "adjoint"; what a value gets from several users is added up.
+// Nodes are visited last to first. Nodes of the operator "adjoint" compute the gradients of each
+// node's operands from those of its outputs; what a value gets from several users is added up.
 #include "autodiff/gradient.h"
 
 #include <algorithm>

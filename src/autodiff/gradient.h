@@ -21,14 +21,14 @@ struct Gradients {
 /// names the node, where there is none.
 Gradients with_gradients(const Graph& graph, ValueId of, const std::vector<ValueId>& by);
 
-/// A value, and what each of its elements counts: another value, which is held constant.
+/// A value and the factors of its elements: another value, which is held constant.
 struct Counted {
   ValueId value, factor;
 };
 
-/// Adds the gradient of the sum of all elements of the values, each times its factor. Where the
-/// values are a gradient, this is its product with the matrix of second derivatives: of the
-/// gradient g as its own factor, H * g.
+/// Adds the gradient of the sum of all elements of the values, each times its factor. If the values
+/// are a gradient g, this is the product of the second derivatives H with the factors: with g
+/// itself as the factor, it is H * g.
 Gradients with_gradients(const Graph& graph, const std::vector<Counted>& of,
                          const std::vector<ValueId>& by);
 

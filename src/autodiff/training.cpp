@@ -39,22 +39,53 @@ Graph in_training(const Graph& graph) {
 
 namespace {
 
-/// Begins with a network of one input and one output.
-Learning begun(const Graph& graph) {
-  if (graph.inputs.size() != 1 || graph.outputs.size() != 1) {
-    fail("'{}' has {} inputs and {} outputs; a classifier has one of each", graph.name,
-         graph.inputs.size(), graph.outputs.size());
+/// Is a type that of a score for each class of each sample?
+bool is_classes(const Type& type, long samples) {
+  return type.shape.size() == 2 && is_float(type.element) && !type.dynamic &&
+         type.shape[0] == samples;
+}
+
+/// Says why no output of a network is one of classes.
+[[noreturn]] void fail_classes(const Graph& graph, long samples) {
+  const Type& type = graph.values[graph.outputs[0]].type;
+  if (graph.outputs.size() > 1) {
+    fail("'{}' is no classifier: none of its {} outputs is [{} samples x classes]", graph.name,
+         graph.outputs.size(), samples);
   }
-  Learning result;
-  result.images = graph.inputs[0];
-  result.logits = graph.outputs[0];
-  return result;
+  if (type.shape.size() != 2 || !is_float(type.element) || type.dynamic) {
+    fail("'{}' is no classifier: its output is {}, not [samples x classes]", graph.name,
+         print_type(type));
+  }
+  fail("'{}' says {} things of {} samples", graph.name, type.shape[0], samples);
 }
 
 }  // namespace
 
+ValueId classes_of(const Graph& graph) {
+  if (graph.inputs.empty() || graph.outputs.empty()) {
+    fail("'{}' has {} inputs and {} outputs; a classifier has one of each, or more", graph.name,
+         graph.inputs.size(), graph.outputs.size());
+  }
+  const Shape& first = graph.values[graph.inputs[0]].type.shape;
+  long samples = first.empty() ? 1 : first[0];
+  ValueId found = no_value;
+  for (ValueId id : graph.outputs) {
+    if (!is_classes(graph.values[id].type, samples)) continue;
+    if (found != no_value) {
+      fail("'{}' has two outputs that may be classes, '{}' and '{}'; a classifier has one",
+           graph.name, graph.values[found].name, graph.values[id].name);
+    }
+    found = id;
+  }
+  if (found == no_value) fail_classes(graph, samples);
+  return found;
+}
+
 Learning with_given_gradient(const Graph& graph) {
-  Learning result = begun(graph);
+  check(graph.inputs.size() == 1 && graph.outputs.size() == 1, "a part has one end on each side");
+  Learning result;
+  result.images = graph.inputs[0];
+  result.logits = graph.outputs[0];
   GraphBuilder builder(graph);
   result.labels = builder.input("labels", graph.values[result.logits].type);
   result.losses = builder.call("mul", {result.logits, result.labels}, {}, "loss");
@@ -63,20 +94,14 @@ Learning with_given_gradient(const Graph& graph) {
 }
 
 Learning with_loss(const Graph& graph) {
-  Learning result = begun(graph);
+  Learning result;
+  result.images = graph.inputs.at(0);
+  result.logits = classes_of(graph);
   // A probability is taken back to what the softmax was made of: its logarithm needs no detour.
   for (const Node& node : graph.nodes) {
     if (node.op == "softmax" && node.outputs[0] == result.logits) result.logits = node.inputs[0];
   }
   const Type& type = graph.values[result.logits].type;
-  if (type.shape.size() != 2 || !is_float(type.element) || type.dynamic) {
-    fail("'{}' is no classifier: its output is {}, not [samples x classes]", graph.name,
-         print_type(type));
-  }
-  if (type.shape[0] != graph.values[result.images].type.shape.at(0)) {
-    fail("'{}' says {} things of {} samples", graph.name, type.shape[0],
-         graph.values[result.images].type.shape[0]);
-  }
   GraphBuilder builder(graph);
   result.labels = builder.input("labels", type);
   ValueId logarithms = builder.call("log_softmax", {result.logits}, {{"axis", 1L}}, "loss.log");

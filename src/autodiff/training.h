@@ -8,23 +8,27 @@
 
 namespace lathe {
 
-/// Returns the network with batch normalisations that take the mean and the variance from the batch
-/// instead of from what training kept.
+/// Returns the network in training mode: batch normalisations take mean and variance from the
+/// batch, not from their state.
 Graph in_training(const Graph& graph);
 
 /// A classifier with its loss, the cross-entropy, sample by sample.
 struct Learning {
   Graph graph;             ///< has a further input "labels": for each sample, 1 at its class
-  ValueId images, labels;  ///< inputs
+  ValueId images, labels;  ///< inputs: the first, and the last
   ValueId logits;          ///< what the network says, before a softmax
   ValueId losses;          ///< -log(probability of the class) at the class, 0 at the others
 };
 
-/// Adds a loss of which the gradient by the output is known: the sum of all products of the two. It
-/// is the input "labels".
+/// Adds a loss whose gradient by the output is given as the input "labels": the sum of output times
+/// labels.
 Learning with_given_gradient(const Graph& graph);
 
-/// Adds the loss. Fails if the network is no classifier: one input, one output [samples, classes].
+/// Returns the output that says what class each sample is of: the one that is [samples, classes].
+/// Fails, and says why, if there is none or there are several.
+ValueId classes_of(const Graph& graph);
+
+/// Adds the loss. Fails if the network is no classifier.
 Learning with_loss(const Graph& graph);
 
 }  // namespace lathe

@@ -82,7 +82,7 @@ struct LlvmCompiler::State {
     config->setDisableVerify(true);
     // The code is written in a good order, and for AArch64 put into a better one after registers
     // were chosen: there it need not be before.
-    bool once = effort == Effort::quick && target.triple.starts_with("aarch64");
+    bool once = effort == Effort::quick && target.architecture == Architecture::aarch64;
     if (once) config->disablePass(&llvm::MachineSchedulerID);
     passes.add(config);
     passes.add(info);

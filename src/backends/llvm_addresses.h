@@ -1,8 +1,8 @@
 // Addresses of the elements that vector code touches: pointers that the loops step.
 //
-// For each tensor and each way in which its offset depends on the loops there is one pointer; what
-// differs only by a constant shares it. A floor is computed where the innermost loop that it
-// depends on begins an iteration.
+// There is one pointer for each tensor and each way in which its offset depends on the loops.
+// Offsets that differ by a constant share a pointer. A floor is computed where an iteration begins
+// of the innermost loop that it depends on.
 #pragma once
 
 #include <llvm/IR/IRBuilder.h>
@@ -33,9 +33,10 @@ class LlvmAddresses {
     std::map<size_t, llvm::PHINode*> stepped;  // by key
     std::vector<llvm::Value*> outer;           // pointers as they were
   };
-  /// A loop is written in four parts: before its block what it begins with; at its beginning the
-  /// phis of what it steps, "before" being the block that leads to it; after all phis what the
-  /// coordinate completes; and at its end the steps.
+  /// These four write a loop, in this order. starts() runs before the loop's block: it returns what
+  /// the pointers begin with. enter() adds the phis of what is stepped; "before" is the block that
+  /// leads to the loop. set() comes after all phis, and sets the coordinate. leave() adds the
+  /// steps, at the end.
   std::map<size_t, llvm::Value*> starts(const Instruction& loop);
   Loop enter(const std::map<size_t, llvm::Value*>& starts, llvm::BasicBlock* before);
   void set(const Instruction& loop, llvm::Value* index);

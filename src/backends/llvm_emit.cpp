@@ -34,7 +34,7 @@ class Emitter {
         context_(module.getContext()),
         code_(code),
         builder_(context_),
-        math_(builder_, module, code.number, target.triple.starts_with("aarch64")),
+        math_(builder_, module, code.number, target.architecture),
         addresses_(builder_, code),
         register_lanes_(target.lanes(number_bytes())),
         values_(code.variables.size()) {

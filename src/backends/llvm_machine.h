@@ -9,7 +9,7 @@
 
 namespace lathe {
 
-/// Sets LLVM up; more than once does no harm.
+/// Sets LLVM up. It may be called more than once.
 void initialise_llvm();
 
 /// Returns what makes code for a target: position-independent, for both kinds of libraries.

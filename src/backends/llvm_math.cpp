@@ -88,7 +88,7 @@ Value* LlvmMath::maximum(Value* a, Value* b) {
   if (number_ == Number::i64) {
     return builder_.CreateSelect(builder_.CreateICmpSLT(a, b), b, a);
   }
-  if (aarch64_) return intrinsic(intrinsics::maximum, {a, b});
+  if (architecture_ == Architecture::aarch64) return intrinsic(intrinsics::maximum, {a, b});
   return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), b, a);
 }
 
@@ -96,7 +96,7 @@ Value* LlvmMath::minimum(Value* a, Value* b) {
   if (number_ == Number::i64) {
     return builder_.CreateSelect(builder_.CreateICmpSLT(b, a), b, a);
   }
-  if (aarch64_) return intrinsic(intrinsics::minimum, {a, b});
+  if (architecture_ == Architecture::aarch64) return intrinsic(intrinsics::minimum, {a, b});
   return builder_.CreateSelect(builder_.CreateFCmpOLT(b, a), b, a);
 }
 

@@ -10,8 +10,9 @@ namespace lathe {
 
 class LlvmMath {
  public:
-  LlvmMath(llvm::IRBuilder<>& builder, llvm::Module& module, Number number, bool aarch64)
-      : builder_(builder), module_(module), number_(number), aarch64_(aarch64) {}
+  LlvmMath(llvm::IRBuilder<>& builder, llvm::Module& module, Number number,
+           Architecture architecture)
+      : builder_(builder), module_(module), number_(number), architecture_(architecture) {}
 
   /// Returns a number, or a value of one lane in so many.
   llvm::Value* number(double value);
@@ -32,7 +33,7 @@ class LlvmMath {
   llvm::IRBuilder<>& builder_;
   llvm::Module& module_;
   Number number_;
-  bool aarch64_;
+  Architecture architecture_;
 
   llvm::Type* type();
   llvm::Type* like(llvm::Type* scalar, llvm::Value* value);

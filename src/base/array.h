@@ -32,12 +32,12 @@ Element element_of();
 
 class Array {
  public:
-  /// Makes an empty array of no dimension that holds the number 0.
+  /// Makes an array without dimensions: it holds the number 0.
   Array();
   /// Makes an array of zeros.
   Array(Element element, Shape shape);
 
-  /// Makes an array of the elements' own type from the elements, or from their bytes.
+  /// Makes an array from elements of their own type, from bytes, or from strings.
   template <class T>
   static Array of(Shape shape, const std::vector<T>& elements);
   static Array of_bytes(Element element, Shape shape, std::span<const std::byte> bytes);
@@ -53,7 +53,7 @@ class Array {
   long count() const { return count_; }
   size_t rank() const { return shape_.size(); }
 
-  /// Returns the data; the type must be the elements' own.
+  /// Returns the data; T must be the type of the elements.
   template <class T>
   std::span<const T> as() const {
     check(element_of<T>() == element_, "an array is read as the type that it has");
@@ -69,7 +69,7 @@ class Array {
   double real() const;
   long integer() const;
 
-  /// Returns the same elements in another shape of as many, or converted to another type.
+  /// Returns the same elements in another shape of the same count, or converted to another type.
   Array with_shape(Shape shape) const;
   Array with_element(Element element) const;
 

@@ -19,7 +19,7 @@ std::optional<Element> element_named(std::string_view name);
 /// Returns the bytes of one element; 0 for strings, which have no fixed size.
 long size_of(Element element);
 
-/// Are the values numbers with a fraction? Or integers (truth values count as 0 and 1)?
+/// Can the values have a fraction? Are they integers (truth values count as 0 and 1)?
 bool is_float(Element element);
 bool is_integral(Element element);
 

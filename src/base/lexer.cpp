@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/printable.h"
 
 namespace lathe {
 namespace {
@@ -54,13 +55,28 @@ size_t symbol_length(std::string_view text) {
   return 1;
 }
 
+/// Returns the letter, in UTF-8, that \uNNNN at the beginning of "text" stands for; "" if there is
+/// none.
+std::string letter_of_code(std::string_view text) {
+  constexpr size_t length = 6;
+  unsigned code = 0;
+  if (text.size() < length || !text.starts_with("\\u")) return "";
+  auto [end, error] = std::from_chars(text.data() + 2, text.data() + length, code, 16);
+  if (error != std::errc() || end != text.data() + length || code >= 0x800) return "";
+  if (code < 0x80) return std::string(1, static_cast<char>(code));
+  return {static_cast<char>(0xc0 | code >> 6), static_cast<char>(0x80 | (code & 0x3f))};
+}
+
 /// Returns what the quotes at the beginning of "text" hold, and how far they reach; 0 if they do
 /// not close.
 std::pair<std::string, size_t> unquoted(std::string_view text) {
   std::string content;
   for (size_t i = 1; i < text.size(); ++i) {
     if (text[i] == '"') return {content, i + 1};
-    if (text[i] == '\\' && i + 1 < text.size()) {
+    if (std::string letter = letter_of_code(text.substr(i)); !letter.empty()) {
+      content += letter;
+      i += 5;
+    } else if (text[i] == '\\' && i + 1 < text.size()) {
       ++i;
       content += text[i] == 'n' ? '\n' : text[i];
     } else {
@@ -78,7 +94,7 @@ std::string quoted(std::string_view text) {
     if (c == '"' || c == '\\') out += '\\';
     out += c == '\n' ? std::string("\\n") : std::string(1, c);
   }
-  return out + "\"";
+  return printable(out) + "\"";
 }
 
 std::string quoted_unless_name(std::string_view text) {

@@ -45,9 +45,9 @@ double log_abs_determinant(const Matrix& matrix);
 struct LeastSquares {
   double intercept = 0;
   std::vector<double> slopes;
-  std::vector<double> fitted;  ///< what it says of each observation
-  /// What the function that is fitted to all other observations says of each. It is NaN where they
-  /// do not determine one.
+  std::vector<double> fitted;  ///< its prediction for each observation
+  /// For each observation, the prediction of the function that is fitted to all others; NaN where
+  /// they do not determine one.
   std::vector<double> left_out;
 
   double predict(std::span<const double> features) const;

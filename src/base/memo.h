@@ -1,4 +1,4 @@
-// Results of a pure function, kept for when it is asked again.
+// Keeps the results of a pure function, so that each is computed once.
 //
 //   static Memo<Known> memo;
 //   std::shared_ptr<const Known> known = memo.of(print(call), [&] { return find_out(call); });
@@ -11,11 +11,11 @@
 
 namespace lathe {
 
-/// Results by the text that decides them. Used by several threads.
+/// Results by the text that decides them. Several threads may use it at once.
 template <class Result>
 class Memo {
  public:
-  /// Returns what "make" returned for this text before, or returns now; what it throws is not kept.
+  /// Returns the result for this text: the one that is kept, or what "make" returns, which is kept.
   template <class Make>
   std::shared_ptr<const Result> of(const std::string& text, const Make& make) {
     {
@@ -31,7 +31,7 @@ class Memo {
   }
 
  private:
-  /// More than the networks of a search have in common; beyond it, all are forgotten.
+  /// More results than a search needs; when there are so many, all are forgotten.
   static constexpr size_t most = 1 << 14;
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const Result>> known_;

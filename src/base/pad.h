@@ -3,7 +3,7 @@
 
 namespace lathe {
 
-/// How many elements at the beginning and at the end of a dimension are padding.
+/// The number of elements of padding at the beginning and at the end of a dimension.
 struct Pad {
   long before = 0, after = 0;
   friend bool operator==(const Pad&, const Pad&) = default;

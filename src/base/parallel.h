@@ -11,8 +11,8 @@
 
 namespace lathe {
 
-/// Calls work(0) to work(count - 1), each once, by so many workers. Where one fails no more are
-/// begun, and the first failure is thrown when all have ended.
+/// Calls work(0) to work(count - 1), each once, in "workers" threads. After a failure no further
+/// call begins; the first failure is thrown once all threads have ended.
 inline void for_each_index(size_t count, int workers, const std::function<void(size_t)>& work) {
   std::atomic<size_t> next = 0;
   std::exception_ptr failure;

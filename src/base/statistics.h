@@ -1,12 +1,12 @@
-// Statistics of small samples: how large, how alike, how sure.
+// Statistics of small samples: means, correlations, intervals.
 //
 //   spearman(scores, accuracies)                                    0.87
 //   bootstrap(scores.size(), [&](std::span<const size_t> chosen) {
 //     return spearman(picked(scores, chosen), picked(accuracies, chosen));
 //   })                                                              {0.79, 0.92}
 //
-// What cannot be said fails with a UserError: of too few numbers, of numbers that are all equal
-// where they must differ, of a NaN.
+// A function fails with a UserError where it has no answer: for too few numbers, for a NaN, and for
+// numbers that are all equal where they must differ.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ double deviation(Numbers numbers);
 double quantile(Numbers numbers, double q);
 double median(Numbers numbers);
 
-/// Returns the place of each number among all, from 1 up; equal ones share the mean of their
-/// places.
+/// Returns the rank of each number, from 1 up; equal numbers share the mean of their
+/// ranks.
 std::vector<double> ranks(Numbers numbers);
 
 /// Return how well y follows x, from -1 to 1: along a line (Pearson), in its order (Spearman, with
@@ -39,11 +39,11 @@ double pearson(Numbers x, Numbers y);
 double spearman(Numbers x, Numbers y);
 double kendall(Numbers x, Numbers y);
 
-/// Returns the area under the receiver operating characteristic: how often a number that is marked
-/// is larger than one that is not; equal ones count one half.
+/// Returns the area under the receiver operating characteristic: the share of pairs in which the
+/// marked number is larger than the unmarked one. Equal numbers count one half.
 double roc_area(Numbers numbers, const std::vector<bool>& marked);
 
-/// What lies from "low" to "high".
+/// The numbers from "low" to "high".
 struct Interval {
   double low = 0, high = 0;
 
@@ -57,10 +57,10 @@ struct Resampling {
   uint64_t seed = 0;
 };
 
-/// Returns the interval of a statistic of "count" observations: the quantiles of its values for
-/// samples of as many that are drawn with repetition. The statistic gets the places of those drawn;
-/// where it fails with a UserError, or is NaN, the sample does not count. Fails where that is so
-/// for more than half of them.
+/// Returns the interval of a statistic of "count" observations. Samples of as many are drawn with
+/// repetition; the interval is between quantiles of their statistics. The statistic gets the places
+/// of the observations that were drawn. A sample for which it is NaN, or fails with a UserError,
+/// does not count. Fails where that is so for more than half of the samples.
 Interval bootstrap(size_t count, const std::function<double(std::span<const size_t>)>& statistic,
                    const Resampling& resampling = {});
 

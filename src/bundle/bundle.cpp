@@ -2,23 +2,20 @@
 #include "bundle/bundle.h"
 
 #include <filesystem>
-#include <fstream>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "bundle/torch.h"
 #include "compile/embedded.h"
 #include "compile/library.h"
 #include "data/file.h"
-#include "data/folder.h"
 #include "onnx/onnx.h"
 
 namespace lathe {
 namespace {
 
-constexpr int bundle_version = 1;
+constexpr int bundle_version = 2;
 constexpr const char* version_key = "lathe_bundle";
-constexpr const char *library = "library", *page = "report.html";
+constexpr const char *library = "library", *page = "report.html", *record_file = "bundle.json";
 const std::vector<std::string> files = {"model.onnx", "model.py", "model.npz", "winner.recipe"};
 
 void write_text(const std::string& file, const std::string& text) {
@@ -36,16 +33,12 @@ std::vector<std::string> files_of(const std::string& folder) {
   return names;
 }
 
-std::string hash_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), {});
-  return fmt::format("{:016x}", hash_bytes(bytes));
-}
+FolderRecord record() { return {"bundle", record_file, bundle_files}; }
 
 }  // namespace
 
 void write_bundle(const Bundle& bundle, const std::string& folder) {
-  FolderDraft draft(folder);
+  FolderDraft draft(folder, record());
   write_library(bundle.compiled, draft.file(library));
   write_text(draft.file("model.onnx"), export_onnx(bundle.graph));
   write_torch(bundle.graph, draft.file("model.py"));
@@ -57,40 +50,40 @@ void write_bundle(const Bundle& bundle, const std::string& folder) {
   json[version_key] = bundle_version;
   json["lathe"] = lathe_version();
   std::string place = draft.file("");
-  for (const std::string& name : files_of(place)) json["files"][name] = hash_of(place + name);
-  write_text(draft.file("bundle.json"), json.dump(1) + "\n");
-  std::vector<std::string> names = files;
-  names.insert(names.end(), {library, page, "bundle.json"});
-  draft.commit(names);
+  for (const std::string& name : files_of(place)) json["files"][name] = hash_of_file(place + name);
+  write_text(draft.file(record_file), json.dump(1) + "\n");
+  draft.commit();
 }
 
+void check_bundle_folder(const std::string& folder) { check_replaceable(folder, record()); }
+
 nlohmann::json read_bundle(const std::string& folder) {
-  std::string path = folder + "/bundle.json";
-  std::ifstream file(path);
-  if (!file) fail("'{}' is no bundle: it has no bundle.json", folder);
-  nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+  std::string path = folder + "/" + record_file;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) {
+    fail("'{}' is no bundle: it has no {}", folder, record_file);
+  }
+  nlohmann::json json = nlohmann::json::parse(read_file(path), nullptr, false);
   bool is_bundle = json.is_object() && json.contains(version_key) &&
                    json[version_key].is_number_integer() && json.contains("files") &&
                    json["files"].is_object();
   if (!is_bundle) fail("'{}' is not what Lathe writes", path);
-  if (json[version_key].get<int>() > bundle_version) {
-    fail("'{}' was written by a later version of Lathe, {}", path, json.value("lathe", "?"));
+  int version = json[version_key].get<int>();
+  if (version != bundle_version) {
+    fail("'{}' was written by {} version of Lathe, {}", path,
+         version > bundle_version ? "a later" : "an earlier", json.value("lathe", nlohmann::json("?")).dump());
   }
   return json;
 }
 
-std::vector<std::string> changed_files(const std::string& folder) {
-  std::vector<std::string> wrong;
-  const nlohmann::json bundle = read_bundle(folder);
+FileHashes bundle_files(const std::string& folder) {
+  FileHashes hashes;
+  nlohmann::json bundle = read_bundle(folder);
   for (const auto& [name, hash] : bundle["files"].items()) {
-    std::string path = folder + "/" + name;
-    if (!std::filesystem::exists(path)) {
-      wrong.push_back(name + " is missing");
-    } else if (hash_of(path) != hash) {
-      wrong.push_back(name + " is not what was written");
-    }
+    if (!hash.is_string()) fail("'{}/{}' is not what Lathe writes", folder, record_file);
+    hashes[name] = hash.get<std::string>();
   }
-  return wrong;
+  return hashes;
 }
 
 }  // namespace lathe

@@ -11,9 +11,9 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
-#include <vector>
 
 #include "compile/compile.h"
+#include "data/folder.h"
 #include "transforms/transform_network.h"
 
 namespace lathe {
@@ -28,14 +28,18 @@ struct Bundle {
   std::string report = "";  ///< the path of a page about the search, which is copied; "": none
 };
 
-/// Writes the folder, all or nothing; one that an earlier call wrote is replaced.
+/// Writes the folder, all or nothing. One that an earlier call wrote is replaced, unless a file was
+/// changed since: weights that were trained, say. Files of others in it stay. Any other folder or
+/// file is refused, unless it is empty.
 void write_bundle(const Bundle& bundle, const std::string& folder);
 
-/// Returns what bundle.json says. Fails where there is none, or a later version wrote it.
+/// Fails as write_bundle() would where the folder is wrong, before anything is made.
+void check_bundle_folder(const std::string& folder);
+
+/// Returns what bundle.json says. Fails where there is none, or another version wrote it.
 nlohmann::json read_bundle(const std::string& folder);
 
-/// Returns what is wrong with the files of a bundle, by their hashes: nothing if all are as they
-/// were written.
-std::vector<std::string> changed_files(const std::string& folder);
+/// Returns the hashes of a bundle's files, as they were written.
+FileHashes bundle_files(const std::string& folder);
 
 }  // namespace lathe

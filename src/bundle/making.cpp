@@ -1,11 +1,11 @@
 // making.cpp: how a bundle was made. Interface: making.h.
 #include "bundle/making.h"
 
-#include <fstream>
-
 #include "base/error.h"
-#include "compile/prepare.h"
+#include "base/json_reason.h"
+#include "compile/ready.h"
 #include "compile/tuned.h"
+#include "data/file.h"
 #include "ops/op.h"
 
 namespace lathe {
@@ -86,27 +86,32 @@ Making making_from_json(const nlohmann::json& json) {
     making.about = json.at("about");
     return making;
   } catch (const Json::exception& error) {
-    fail("how it was made is not what Lathe writes: {}", error.what());
+    fail("how it was made is not what Lathe writes: {}", plain_reason(error));
   } catch (const std::logic_error&) {
     fail("how it was made is not what Lathe writes: \"graph\" is no hash");
   }
 }
 
+std::optional<Making> making_in(const std::string& path) {
+  Json json = Json::parse(read_file(path), nullptr, false);
+  if (!json.is_object() || !json.contains("made")) return std::nullopt;
+  try {
+    return making_from_json(json["made"]);
+  } catch (const UserError& error) {
+    fail("'{}': {}", path, error.what());
+  }
+}
+
 Remade read_making(const std::string& path) {
   NetworkRecipe recipe = read_network_recipe(path);
-  std::ifstream file(path);
-  Json json = Json::parse(file);
-  if (!json.contains("made")) {
+  std::optional<Making> making = making_in(path);
+  if (!making) {
     fail(
         "'{}' says what to do to layers, but not to which network, nor how it was compiled: it has "
         "no \"made\". The winner.recipe of a bundle has; this one can be given to --apply",
         path);
   }
-  try {
-    return {std::move(recipe), making_from_json(json["made"])};
-  } catch (const UserError& error) {
-    fail("'{}': {}", path, error.what());
-  }
+  return {std::move(recipe), std::move(*making)};
 }
 
 std::string structure_of(const Graph& network) { return layout_key(simplified(network)); }

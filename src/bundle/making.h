@@ -49,6 +49,9 @@ struct Remade {
   Making making;
 };
 
+/// Returns how the bundle of a recipe was made; nothing where the file is a recipe and no more.
+std::optional<Making> making_in(const std::string& path);
+
 /// Reads such a file. Fails where it is a recipe and no more.
 Remade read_making(const std::string& path);
 

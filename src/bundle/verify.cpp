@@ -1,13 +1,15 @@
 // verify.cpp: whether a bundle holds what it says. Interface: verify.h.
 #include "bundle/verify.h"
 
+#include <fmt/ranges.h>
+
 #include <cmath>
 #include <optional>
 
 #include "base/error.h"
 #include "base/random.h"
 #include "bundle/bundle.h"
-#include "bundle/verify_programs.h"
+#include "bundle/verify_peers.h"
 #include "compile/executor.h"
 #include "compile/library.h"
 #include "onnx/onnx.h"
@@ -77,13 +79,13 @@ class Verification {
     find_truth(graph);
     compare("library",
             [&] { return LoadedLibrary(files_.library, options_.threads).run(inputs_); });
-    for (const OnnxProgram& program : onnx_programs()) {
-      compare_program(program.name, [&] {
-        return run_onnx(program, options_.pythons, files_.onnx, inputs_, graph.outputs.size());
+    for (const OnnxPeer& peer : onnx_peers()) {
+      compare_peer(peer.name, [&] {
+        return run_onnx(peer, options_.pythons, files_.onnx, inputs_, graph.outputs.size());
       });
     }
     if (files_.torch.empty()) return std::move(checks_);
-    compare_program("PyTorch", [&] {
+    compare_peer("PyTorch", [&] {
       return run_torch(options_.pythons, files_.torch, inputs_, graph.outputs.size());
     });
     return std::move(checks_);
@@ -122,8 +124,8 @@ class Verification {
     }
   }
 
-  void compare_program(const std::string& what, const std::function<ProgramResult()>& run) {
-    ProgramResult result = run();
+  void compare_peer(const std::string& what, const std::function<PeerOutputs()>& run) {
+    PeerOutputs result = run();
     if (!result.missing.empty()) {
       checks_.push_back({what, Check::Result::skipped, result.missing});
     } else if (!result.failure.empty()) {
@@ -146,7 +148,7 @@ class Verification {
   void run_library_alone() {
     try {
       LoadedLibrary library(files_.library, options_.threads);
-      checks_.push_back({"library", Check::Result::same, "is what was written, and can be loaded"});
+      checks_.push_back({"library", Check::Result::same, "can be loaded"});
     } catch (const OtherMachine& error) {
       checks_.push_back({"library", Check::Result::skipped, error.what()});
     } catch (const UserError& error) {
@@ -156,6 +158,19 @@ class Verification {
                        "there is no ONNX file to compare with; --onnx FILE names it"});
   }
 };
+
+/// Compares files with their hashes.
+std::vector<Check> check_files(const std::string& folder, const FileHashes& written) {
+  std::vector<Check> checks;
+  for (const FileChange& change : changes_in(folder, written)) {
+    bool missing = change.kind == FileChange::Kind::missing;
+    checks.push_back({"files", Check::Result::differs,
+                      change.name + (missing ? " is missing" : " is not what was written")});
+  }
+  if (!checks.empty()) return checks;
+  return {{"files", Check::Result::same,
+           fmt::format("all {} are as they were written", written.size())}};
+}
 
 }  // namespace
 
@@ -189,15 +204,8 @@ std::vector<Check> verify_outputs(const VerifiedFiles& files, const VerifyOption
 }
 
 std::vector<Check> verify_bundle(const std::string& folder, const VerifyOptions& options) {
-  std::vector<Check> checks;
-  size_t count = read_bundle(folder)["files"].size();
-  for (const std::string& wrong : changed_files(folder)) {
-    checks.push_back({"files", Check::Result::differs, wrong});
-  }
-  if (checks.empty()) {
-    checks.push_back(
-        {"files", Check::Result::same, fmt::format("all {} are as they were written", count)});
-  }
+  temporary_place();  // where other programs find their inputs: if there is none, it is said first
+  std::vector<Check> checks = check_files(folder, bundle_files(folder));
   VerifiedFiles files{folder + "/library", folder + "/model.onnx", folder + "/model.py"};
   try {
     for (Check& check : verify_outputs(files, options)) checks.push_back(std::move(check));
@@ -205,6 +213,36 @@ std::vector<Check> verify_bundle(const std::string& folder, const VerifyOptions&
     checks.push_back({"model.onnx", Check::Result::differs, error.what()});
   }
   return checks;
+}
+
+std::vector<Check> verify_library(const std::string& folder, const std::string& onnx,
+                                  const VerifyOptions& options) {
+  temporary_place();
+  std::vector<Check> checks = check_files(folder, library_files(folder));
+  for (Check& check : verify_outputs({folder, onnx, ""}, options)) {
+    checks.push_back(std::move(check));
+  }
+  return checks;
+}
+
+std::string summary_of(const std::vector<Check>& checks) {
+  auto named = [&](Check::Result result) {
+    std::vector<std::string> names;
+    for (const Check& check : checks) {
+      bool again = !names.empty() && names.back() == check.what;
+      if (check.result == result && !again) names.push_back(check.what);
+    }
+    return names;
+  };
+  std::vector<std::string> same = named(Check::Result::same), wrong = named(Check::Result::differs),
+                           skipped = named(Check::Result::skipped);
+  std::string text =
+      wrong.empty()
+          ? fmt::format("nothing differs in {} check{}", same.size(), same.size() == 1 ? "" : "s")
+          : fmt::format("{} of {} checks failed: {}", wrong.size(), same.size() + wrong.size(),
+                        fmt::join(wrong, ", "));
+  if (!skipped.empty()) text += fmt::format("; not checked: {}", fmt::join(skipped, ", "));
+  return text;
 }
 
 }  // namespace lathe

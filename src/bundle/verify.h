@@ -43,6 +43,14 @@ std::vector<Check> verify_outputs(const VerifiedFiles& files, const VerifyOption
 /// Checks a bundle: its files by their hashes, then their outputs.
 std::vector<Check> verify_bundle(const std::string& folder, const VerifyOptions& options);
 
+/// Checks a library in the same way. "onnx": what it was compiled from; "" if nobody knows.
+std::vector<Check> verify_library(const std::string& folder, const std::string& onnx,
+                                  const VerifyOptions& options);
+
+/// Says in a line what came of the checks, and which were not made: "nothing differs in 4 checks;
+/// not checked: PyTorch".
+std::string summary_of(const std::vector<Check>& checks);
+
 /// Says where outputs differ by more than a part of the largest element; "" if they do not.
 /// "error" becomes the largest difference, as such a part.
 std::string difference(const std::vector<Array>& is, const std::vector<Array>& must,

@@ -147,9 +147,9 @@ FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer,
     : network_(network),
       users_(consumers(network)),
       metrics_(told_by_layers(metrics)),
-      how_(scorer.evaluation(seed)),
+      how_(scorer.evaluation(network, seed)),
       seed_(seed) {
-  Batch batch = scorer.batch(seed);
+  Batch batch = scorer.batch(network, seed);
   std::vector<Found> found = find_layers(network);
   std::vector<size_t> joins = find_joins(network, users_);
   // What a layer reads, and the gradient behind its normalisation: with the score, in one run.

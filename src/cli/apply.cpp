@@ -61,7 +61,7 @@ int run(const Options& options) {
   return accepted ? 0 : 1;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_nest_arguments(app, options->arguments);
   app.add_flag("--json", options->json, "print JSON, for machines");
@@ -70,6 +70,9 @@ std::function<int()> prepare(CLI::App& app) {
 
 }  // namespace
 
-Verb apply() { return {"apply", "apply a recipe to a nest: verdicts, loops, cost", prepare}; }
+Verb apply() {
+  return {"apply", "apply a recipe to a nest: verdicts, loops, cost", prepare,
+          "lathe apply 'conv(co=64, ci=64, oh=56, ow=56, k=3, pad=1)' 'group(2)'"};
+}
 
 }  // namespace lathe::cli

@@ -2,13 +2,14 @@
 // for the networks of NAS-Bench-201; or for networks that were made of one by recipes, with the
 // rule of the gate that follows (verb_calibrate.h).
 #include <fmt/ranges.h>
-#include <fstream>
 #include <sstream>
 
 #include "base/error.h"
 #include "base/random.h"
 #include "cli/verb.h"
 #include "cli/verb_calibrate.h"
+#include "cli/verb_listener.h"
+#include "data/file.h"
 
 namespace lathe::cli {
 namespace {
@@ -32,8 +33,7 @@ std::vector<std::string> fields_of(const std::string& line) {
 
 /// Reads the cells and their accuracies.
 std::vector<Architecture> read_architectures(const Options& options) {
-  std::ifstream file(options.tables.front());
-  if (!file) fail("cannot read '{}'", options.tables.front());
+  std::istringstream file(read_file(options.tables.front()));
   std::string line;
   std::getline(file, line);
   std::vector<std::string> heads = fields_of(line);
@@ -86,7 +86,11 @@ int calibrate_cells(const Options& options) {
                       return load_untrained(arguments);
                     }});
   }
-  auto scored = score_all(options.score, options.journal, jobs, metrics);
+  std::map<std::string, std::vector<Scores>> scored;
+  {
+    JobBar bar("scoring", JobBar::Elsewhere::tenths);
+    scored = score_all(options.score, options.journal, jobs, metrics, bar.listener());
+  }
   std::vector<Correlation> correlations;
   Plot plot{.title = "Score before training, accuracy after", .x = {""}, .y = {"accuracy, %"}};
   for (size_t m = 0; m < metrics.size(); ++m) {
@@ -147,32 +151,35 @@ int run(const Options& options) {
   return calibrate_recipes(options);
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_score_arguments(app, options->score);
   app.add_option(
-         "--table", options->tables,
-         "file of networks and their accuracy: cells, or what was made of NETWORK (docs/08; "
-         "several, to fit a rule to all)")
+         "--table FILE", options->tables,
+         "file of networks and their accuracy: cells of NAS-Bench-201, or what was made of NETWORK "
+         "(docs/08); several, to fit a rule to all")
       ->required();
-  app.add_option("--test", options->tests,
-                 "such files, of networks made of NETWORK, to test the rule on");
-  app.add_option("--metric", options->metrics,
-                 "which metrics: macs,naswot or all; a rule always reads the one with bands");
-  app.add_option("--sample", options->sample, "draw so many networks of NAS-Bench-201")
-      ->check(CLI::Range(3L, 1L << 20));
-  app.add_option("--column", options->column, "the accuracy, among the columns of NAS-Bench-201");
-  app.add_option("--tolerance", options->tolerance, "points of accuracy that may be lost");
-  app.add_option("--journal", options->journal,
-                 "keep scores in this file, and go on with those that are there");
-  app.add_option("--svg", options->picture, "draw a picture to this file");
-  app.add_option("--write-table", options->table,
-                 "write the table with its scores to this file, as JSON, and fit nothing");
-  app.add_option("--write-rule", options->rule, "write the fitted rule to this file");
+  app.add_option("--test FILE", options->tests,
+                 "such a file of networks made of NETWORK, to test the rule on");
+  app.add_option("--metric NAMES", options->metrics,
+                 "which metrics, like macs,naswot or all; a rule always reads the one with bands");
+  app.add_option("--sample", options->sample, "draw so many cells of NAS-Bench-201")
+      ->check(range(3L, 1L << 20));
+  app.add_option("--column", options->column,
+                 "the column of NAS-Bench-201 that holds the accuracy");
+  app.add_option("--tolerance", options->tolerance, "how many points of accuracy may be lost");
+  app.add_option("--journal FOLDER", options->journal,
+                 "keep scores in this folder, and go on with those that are there");
+  app.add_option("--svg FILE", options->picture, "draw a picture to this file")->writes();
+  app.add_option("--write-table FILE", options->table,
+                 "write the table with its scores to this file, as JSON, and fit nothing")
+      ->writes();
+  app.add_option("--write-rule FILE", options->rule, "write the fitted rule to this file")
+      ->writes();
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options, seeds = app.get_option("--seeds")] {
+  return [options, seeds = app.option("--seeds")] {
     bool is_cells = options->score.network.network == "nasbench201";
-    if (is_cells && seeds->count() == 0) options->score.seeds = seeds_of_cells;
+    if (is_cells && seeds->given == 0) options->score.seeds = seeds_of_cells;
     return run(*options);
   };
 }
@@ -180,7 +187,9 @@ std::function<int()> prepare(CLI::App& app) {
 }  // namespace
 
 Verb calibrate() {
-  return {"calibrate", "compare scores with the accuracy of trained networks", prepare};
+  return {"calibrate", "compare scores with the accuracy of trained networks", prepare,
+          "lathe calibrate resnet34-cifar --table networks.csv --data cifar10:FOLDER --write-rule "
+          "rule.json"};
 }
 
 }  // namespace lathe::cli

@@ -29,6 +29,15 @@ void check_is_changed(const Options& options, const Remade& found, const Graph& 
       options.network.network, options.recipe);
 }
 
+/// Fails where a recipe knows nothing of what is compiled: it is of another network.
+void check_is_known(const Options& options, const Making& making, const RecordedChoices& asked) {
+  auto is_known = [&](const auto& unit) { return making.choices.schedules.contains(unit.first); };
+  if (asked.schedules.empty()) return;
+  if (std::any_of(asked.schedules.begin(), asked.schedules.end(), is_known)) return;
+  fail("'{}' was found for '{}', and '{}' is another network: leave out --recipe", options.recipe,
+       making.origin.network, options.network.network);
+}
+
 /// Says how many of the units of work the recipe knew, and which it did not.
 void print_known(const RecordedChoices& known, const RecordedChoices& asked) {
   std::vector<std::string> unknown;
@@ -52,6 +61,7 @@ void compile_as(const Options& options, const Graph& graph, CompileOptions how) 
   }
   ChoiceRecord record;
   Compiled compiled = lathe::compile(graph, record.noting(with_choices(how, making.choices)));
+  check_is_known(options, making, record.choices());
   write_library(compiled, options.folder, options.library);
   print_known(making.choices, record.choices());
 }
@@ -89,29 +99,36 @@ int run(Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
-  app.add_option("-o,--output", options->folder,
+  app.add_option("-o,--output FOLDER", options->folder,
                  "the folder to write: a new one, or one that Lathe wrote")
-      ->required();
-  app.add_option("--target", options->target, "native, aarch64, x86-64-v3 or x86-64-v4");
+      ->required()
+      ->writes();
+  app.add_option("--target", options->target,
+                 "the machine to compile for: native, aarch64, x86-64-v3 or x86-64-v4")
+      ->suggests({"native", "aarch64", "x86-64-v3", "x86-64-v4"});
   app.add_option("--threads", options->threads,
-                 "workers that it is tuned for, 1 unless told; the library runs with any number")
-      ->check(CLI::Range(1, 256));
-  app.add_option("--recipe", options->recipe,
-                 "compile as the winner.recipe of a bundle says: a model that is trained already");
+                 "number of workers to compile for; the library runs with any number")
+      ->otherwise("1, or what the recipe says")
+      ->check(range(1, 256));
+  app.add_option("--recipe FILE", options->recipe,
+                 "take the schedules of a bundle's winner.recipe, for a model that was trained");
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned.max_error);
-  app.add_option("--name", options->library.name,
-                 "what the names of the functions begin with; the network's name unless told");
-  app.add_flag("--thorough", options->thorough, "let LLVM work longer on the code");
-  app.add_option("--seed", options->network.seed, "of weights that nobody trained");
+  app.add_option("--name", options->library.name, "the first word of all names of functions")
+      ->otherwise("the network's name");
+  app.add_flag("--thorough", options->thorough, "let LLVM optimise the code for longer");
+  app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb compile() { return {"compile", "write a network as a library for C", prepare}; }
+Verb compile() {
+  return {"compile", "write a network as a library for C", prepare,
+          "lathe compile model.onnx -o model --threads 2"};
+}
 
 }  // namespace lathe::cli

@@ -95,17 +95,18 @@ int run(const Options& options) {
   return layer ? show_layer(options, layer->first, layer->second) : show_nest(options);
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_nest_arguments(app, options->arguments);
-  app.add_option("--at", options->at, "the stage to print")
-      ->check(CLI::IsMember({"nest", "recipe", "loops", "code", "llvm", "asm"}))
-      ->capture_default_str();
+  app.option("NEST")->description(
+      "an operator, like conv(co=64, ...), a .nest file, or a layer of a network: NETWORK:LAYER");
+  app.add_option("--at STAGE", options->at, "the stage of the compiler to print")
+      ->check(one_of({"nest", "recipe", "loops", "code", "llvm", "asm"}));
   app.add_option("--target", options->target,
-                 "of code, llvm and asm: native, aarch64, x86-64-v3, ...")
-      ->capture_default_str();
-  app.add_option("--threads", options->threads, "workers that it is for")
-      ->check(CLI::Range(1, 256));
+                 "the machine of code, llvm and asm: native, aarch64, x86-64-v3 or x86-64-v4")
+      ->suggests({"native", "aarch64", "x86-64-v3", "x86-64-v4"});
+  app.add_option("--threads", options->threads, "number of workers to compile for")
+      ->check(range(1, 256));
   add_tuned_arguments(app, options->tuned);
   return [options] { return run(*options); };
 }
@@ -113,7 +114,8 @@ std::function<int()> prepare(CLI::App& app) {
 }  // namespace
 
 Verb emit() {
-  return {"emit", "print a nest, or a layer NETWORK:LAYER, at a stage of the compiler", prepare};
+  return {"emit", "print a nest, or a layer NETWORK:LAYER, at a stage of the compiler", prepare,
+          "lathe emit 'matmul(m=64, n=64, k=64)' 'split(n, 8) -> vectorize(n.i)' --at loops"};
 }
 
 }  // namespace lathe::cli

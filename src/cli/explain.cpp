@@ -35,19 +35,22 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_nest_arguments(app, options->arguments);
-  app.get_option("NEST")->description(
+  app.option("NEST")->description(
       "an operator, like conv(co=64, ...), a .nest file, or the folder of a search");
-  app.get_option("RECIPE")->description(
-      "steps, like 'split(co, 16) -> group(2)', or a .json recipe; of a search, a layer");
-  app.add_flag("--json", options->json, "of a search: print JSON, for machines");
+  app.option("RECIPE")->description(
+      "steps, like 'split(co, 16) -> group(2)', or a .json file of steps; of a search, a layer");
+  app.add_flag("--json", options->json, "print JSON, for machines; of a search only");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb explain() { return {"explain", "show what steps do, or what a search did, and why", prepare}; }
+Verb explain() {
+  return {"explain", "show what steps do, or what a search did, and why", prepare,
+          "lathe explain 'conv(co=64, ci=64, oh=56, ow=56, k=3, pad=1)' 'group(2)'"};
+}
 
 }  // namespace lathe::cli

@@ -33,14 +33,15 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
-  app.add_option("--format", options->format, "onnx, torch (a PyTorch module), or text")
-      ->check(CLI::IsMember({"onnx", "torch", "text"}));
-  app.add_option("-o,--output", options->file,
-                 "the file to write; of torch FILE.py, and FILE.npz beside it has the weights");
-  app.add_option("--seed", options->network.seed, "of weights that nobody trained");
+  app.add_option("--format", options->format, "what to write; torch is a PyTorch module")
+      ->check(one_of({"onnx", "torch", "text"}));
+  app.add_option("-o,--output FILE", options->file,
+                 "the file to write; torch writes FILE.py, and the weights beside it as FILE.npz")
+      ->writes();
+  app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
   return [options] { return run(*options); };
 }
 
@@ -48,7 +49,8 @@ std::function<int()> prepare(CLI::App& app) {
 
 // The name "export" belongs to the language.
 Verb export_() {
-  return {"export", "write a network as an ONNX file, a PyTorch module, or text", prepare};
+  return {"export", "write a network as an ONNX file, a PyTorch module, or text", prepare,
+          "lathe export resnet18 -o resnet18.onnx"};
 }
 
 }  // namespace lathe::cli

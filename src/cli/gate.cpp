@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "cli/verb_listener.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_scores.h"
 #include "jobs/gate.h"
@@ -18,7 +19,11 @@ struct Options {
 };
 
 NetworkRecipe recipe_for(const Options& options) {
-  if (options.layer.empty()) return load_network_recipe("RECIPE", options.recipe);
+  if (options.layer.empty()) {
+    const NetworkArguments& network = options.score.network;
+    check_recipe(options.recipe, network.network, load_network(network));
+    return load_network_recipe("RECIPE", options.recipe);
+  }
   return {{options.layer, parse_recipe(options.recipe)}};
 }
 
@@ -99,13 +104,6 @@ nlohmann::json report(const GateRule& rule, const GateVerdict& verdict) {
   return result;
 }
 
-/// Shows on a terminal how far the job is.
-JobListener shown_in(ProgressBar& bar) {
-  return {[&](const JobEvent& event) {
-    if (const auto* work = std::get_if<WorkDone>(&event)) bar.show(work->done, work->all);
-  }};
-}
-
 GateJobOptions job_of(const Options& options) {
   GateJobOptions job;
   job.score = options.score;
@@ -140,8 +138,8 @@ int run_random(const Options& options) {
   RandomNetworks how{static_cast<size_t>(options.random), static_cast<size_t>(options.confirmed)};
   RandomJudgement found;
   {
-    ProgressBar bar("exactly");
-    found = judge_random(job_of(options), how, shown_in(bar));
+    JobBar bar("exactly");
+    found = judge_random(job_of(options), how, bar.listener());
   }
   print_random(options, found);
   return 0;
@@ -154,8 +152,8 @@ int run(const Options& options) {
   job.recipe = recipe_for(options);
   GateVerdict verdict;
   {
-    ProgressBar bar("scoring");
-    verdict = judge_network(job, shown_in(bar));
+    JobBar bar("scoring");
+    verdict = judge_network(job, bar.listener());
   }
   if (options.json) {
     fmt::print("{}\n", report(job.rule, verdict).dump(2));
@@ -165,23 +163,29 @@ int run(const Options& options) {
   return verdict.accepted ? 0 : 1;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_score_arguments(app, options->score);
   app.add_option("RECIPE", options->recipe,
-                 "how layers are changed: 'LAYERS: RECIPE', a .json file, or a recipe for --layer");
-  app.add_option("--layer", options->layer, "the layers to change: a name, or a pattern");
+                 "how to change layers: 'NAMES: STEPS', or a .json or .recipe file; with --layer, "
+                 "the steps alone");
+  app.add_option("--layer PATTERN", options->layer,
+                 "the layers to change, like layer1.0.conv1 or 'layer1.*'");
   app.add_option("--rule", options->rule,
                  "two-sided, paper (the published one), or a file of calibrate --write-rule");
   app.add_option("--random", options->random,
-                 "judge so many random networks to first order, instead of one");
-  app.add_option("--exact", options->confirmed, "and so many of them exactly, to compare");
+                 "judge so many random networks to first order, not one network exactly");
+  app.add_option("--exact", options->confirmed,
+                 "of the random networks, judge so many exactly, too");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb gate() { return {"gate", "judge whether a network keeps its capacity", prepare}; }
+Verb gate() {
+  return {"gate", "judge whether a network keeps its capacity", prepare,
+          "lathe gate resnet18-cifar 'layer1.*: group(2)'"};
+}
 
 }  // namespace lathe::cli

@@ -225,17 +225,20 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
   app.add_flag("--layers", options->layers, "list every node");
-  app.add_flag("--channels", options->channels, "list the channels that change together");
+  app.add_flag("--channels", options->channels, "list the channels that can only change together");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb inspect() { return {"inspect", "show a network's layers, shapes and costs", prepare}; }
+Verb inspect() {
+  return {"inspect", "show a network's layers, shapes and costs", prepare,
+          "lathe inspect resnet18 --layers"};
+}
 
 }  // namespace lathe::cli

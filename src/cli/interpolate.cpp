@@ -1,6 +1,8 @@
 // interpolate.cpp: "lathe interpolate NETWORK RECIPE RECIPE": networks between two networks, what
 // they take and what they keep. Figure 9 of the paper.
 #include "jobs/interpolate.h"
+
+#include "cli/verb_listener.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_scores.h"
 #include "data/file.h"
@@ -112,11 +114,8 @@ std::vector<Model> measured(const Options& options) {
   job.first = parse_recipe(options.first);
   job.second = parse_recipe(options.second);
   job.rule = find_rule(options.rule);
-  ProgressBar bar("networks");
-  return lathe::interpolate(job, {[&](const JobEvent& event) {
-                              if (const auto* work = std::get_if<WorkDone>(&event))
-                                bar.show(work->done, work->all);
-                            }});
+  JobBar bar("networks");
+  return lathe::interpolate(job, bar.listener());
 }
 
 int run(const Options& options) {
@@ -134,25 +133,26 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->job.score.network);
   app.add_option("FIRST", options->first, "the recipe of one network, like 'group(2)'")->required();
   app.add_option("SECOND", options->second, "the recipe of the other, like 'group(4)'")->required();
-  app.add_option("--points", options->job.between.points, "networks between the two")
-      ->check(CLI::Range(0, 1000));
-  app.add_option("--layer", options->job.between.layers,
-                 "convolutions that change, where both recipes apply: a pattern");
+  app.add_option("--points", options->job.between.points,
+                 "how many networks to make between the two")
+      ->check(range(0, 1000));
+  app.add_option("--layer PATTERN", options->job.between.layers,
+                 "change only convolutions of this name, where both recipes apply");
   app.add_option(
       "--rule", options->rule,
       "that predicts the accuracy: two-sided, paper, or a file of calibrate --write-rule");
   add_data_arguments(app, options->job.score);
   app.add_option("--seed", options->job.score.network.seed, "the first seed");
-  app.add_option("--seconds", options->job.seconds, "of measuring each network")
-      ->check(CLI::PositiveNumber);
-  app.add_option("--threads", options->job.threads, "workers that networks run with")
-      ->check(CLI::Range(1, 256));
-  app.add_option("--plot", options->plot, "an .svg file to draw them in");
+  app.add_option("--seconds", options->job.seconds, "how long to measure each network")
+      ->check(positive_number());
+  app.add_option("--threads", options->job.threads, "number of workers that networks run with")
+      ->check(range(1, 256));
+  app.add_option("--plot FILE", options->plot, "draw the networks to an .svg file")->writes();
   auto* json = app.add_flag("--json", options->json, "print JSON, with the recipes");
   app.add_flag("--csv", options->csv, "print a table for spreadsheets")->excludes(json);
   return [options] { return run(*options); };
@@ -160,6 +160,9 @@ std::function<int()> prepare(CLI::App& app) {
 
 }  // namespace
 
-Verb interpolate() { return {"interpolate", "show the networks between two networks", prepare}; }
+Verb interpolate() {
+  return {"interpolate", "show the networks between two networks", prepare,
+          "lathe interpolate resnet18-cifar 'group(2)' 'group(4)' --points 3"};
+}
 
 }  // namespace lathe::cli

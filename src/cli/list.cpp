@@ -119,11 +119,11 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   std::vector<std::string> names;
   for (const auto& [name, rows] : lists) names.push_back(name);
-  app.add_option("WHAT", options->what, "what to list")->required()->check(CLI::IsMember(names));
+  app.add_option("WHAT", options->what, "what to list")->required()->check(one_of(names));
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
@@ -131,7 +131,8 @@ std::function<int()> prepare(CLI::App& app) {
 }  // namespace
 
 Verb list() {
-  return {"list", "list transforms, operators, models, judges, metrics or strategies", prepare};
+  return {"list", "list transforms, operators, models, judges, metrics or strategies", prepare,
+          "lathe list transforms"};
 }
 
 }  // namespace lathe::cli

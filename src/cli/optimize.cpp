@@ -88,50 +88,67 @@ int run(const Options& options) {
   return is_success(*found.result) ? 0 : 1;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::vector<std::string> strategy_names() {
+  std::vector<std::string> names;
+  for (const Strategy& strategy : strategies::all()) names.push_back(strategy.name);
+  return names;
+}
+
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   OptimizeOptions& job = options->job;
   add_network_arguments(app, job.score.network);
-  app.add_option("--work-dir", job.folder, "where the search is kept; runs/NETWORK unless told");
+  app.add_option("--work-dir FOLDER", job.folder, "where to keep the search")
+      ->otherwise("runs/NETWORK")
+      ->writes();
   add_data_arguments(app, job.score);
-  app.add_option("--strategy", job.strategy, "assign, evolve, random or nas");
+  app.add_option("--strategy", job.strategy, "how networks are chosen")
+      ->check(one_of(strategy_names()));
   app.add_option("--rule", options->rule,
                  "of the gate: two-sided, paper, or a file of calibrate --write-rule");
   app.add_option("--tolerance", options->tolerance,
-                 "points of accuracy that the gate may expect to be lost; 0.5 unless told")
-      ->check(CLI::NonNegativeNumber);
-  app.add_option("--include", job.space.include, "layers that may change: a pattern");
-  app.add_option("--exclude", job.space.exclude, "layers that may not");
-  app.add_flag("--pointwise", job.space.pointwise, "1x1 convolutions may change, too");
+                 "how many points of accuracy may be lost, as the gate predicts")
+      ->otherwise("the rule's, 0.5")
+      ->check(non_negative_number());
+  app.add_option("--include PATTERN", job.space.include,
+                 "change only layers of this name, like 'layer[34].*'");
+  app.add_option("--exclude PATTERN", job.space.exclude, "leave layers of this name alone");
+  app.add_flag("--pointwise", job.space.pointwise, "also change 1x1 convolutions");
   app.add_flag("--narrow", job.space.narrow,
-               "channels may become fewer, with all that make and read them");
-  app.add_option("--variants", job.space.most, "of each kind of layer; 0: all there are");
-  app.add_option("--trials", job.trials, "networks that are drawn, where a strategy draws")
-      ->check(CLI::Range(1L, 10000000L));
-  app.add_option("--exact", job.exact, "networks that are evaluated exactly and measured")
-      ->check(CLI::Range(1L, 100000L));
-  app.add_option("--max-params", options->max_params, "weights of the result, as in 9M");
-  app.add_option("--max-macs", options->max_macs, "products of the result, as in 300M");
+               "also take channels away, from all layers that make or read them");
+  app.add_option("--variants", job.space.most,
+                 "try so many variants of each kind of layer; 0 means all");
+  app.add_option("--trials", job.trials, "how many networks to draw, where a strategy draws")
+      ->check(range(1L, 10000000L));
+  app.add_option("--exact", job.exact, "how many networks to score exactly and to measure")
+      ->check(range(1L, 100000L));
+  app.add_option("--max-params", options->max_params, "most weights of the result, like 9M");
+  app.add_option("--max-macs", options->max_macs, "most multiplications of the result, like 300M");
   app.add_option("--constraint", options->constraint,
-                 "latency=2ms: no slower than that, and as accurate as can be");
-  app.add_option("--tune", job.tune,
-                 "seconds for which the original and the result are tuned at the end; 0: not")
-      ->check(CLI::Range(0.0, 1e6));
-  app.add_option("--budget", options->budget,
-                 "time for the whole search, as in 10m: fewer variants are looked at and tuning "
-                 "is shorter where it is little");
-  app.add_option("--against", job.against,
-                 "compare with these on the original, too: best, onnxruntime, openvino, ...")
-      ->check(CLI::IsMember(peer_names()));
-  app.add_option("--threads", job.threads, "workers that the network will run with")
-      ->check(CLI::Range(1, 256));
-  app.add_option("--seed", job.score.network.seed, "of the search, weights and minibatches");
+                 "latency=2ms: be no slower than that, and as accurate as can be");
+  app.add_option(
+         "--tune", job.tune,
+         "how many seconds to tune the original and the result at the end; 0 means not at all")
+      ->check(range(0.0, 1e6));
+  app.add_option(
+      "--budget TIME", options->budget,
+      "how long the whole search may take, like 10m; with less time it looks at fewer variants "
+      "and tunes for less long");
+  app.add_option("--against PEER", job.against, "also measure the original with other libraries")
+      ->check(one_of(peer_names()));
+  app.add_flag("!--no-blocks", job.blocks, "do not compare with what a list of blocks can do");
+  app.add_option("--threads", job.threads, "number of workers that the network will run with")
+      ->check(range(1, 256));
+  app.add_option("--seed", job.score.network.seed, "seed of the search, weights and minibatches");
   app.add_flag("--json", options->json, "print events and the result as JSON, a line each");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb optimize() { return {"optimize", "find a faster network that keeps its capacity", prepare}; }
+Verb optimize() {
+  return {"optimize", "find a faster network that keeps its capacity", prepare,
+          "lathe optimize resnet18-cifar --tolerance 1 --work-dir runs/r18"};
+}
 
 }  // namespace lathe::cli

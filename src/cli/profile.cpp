@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "cli/verb_network.h"
-#include "search/network_space.h"
+#include "jobs/limits.h"
 
 namespace lathe::cli {
 namespace {
@@ -19,16 +19,6 @@ struct Options {
 struct Range {
   long least, now;
 };
-
-Range range_of(const NetworkSpace& space, long now, long LayerVariant::*what) {
-  long least = now;
-  for (const LayerKind& kind : space.kinds) {
-    long best = kind.variants.front().*what;
-    for (const LayerVariant& variant : kind.variants) best = std::min(best, variant.*what);
-    least -= static_cast<long>(kind.sites.size()) * (kind.variants.front().*what - best);
-  }
-  return {least, now};
-}
 
 nlohmann::json report(const NetworkSpace& space, const Range& macs, const Range& weights) {
   nlohmann::json kinds = nlohmann::json::array();
@@ -55,8 +45,7 @@ int run(const Options& options) {
   Graph network = load_network(options.network);
   NetworkSpace space = network_space(network, options.space);
   if (options.space.narrow) space = with_links(std::move(space), network);
-  Range macs = range_of(space, space.macs, &LayerVariant::macs);
-  Range weights = range_of(space, space.weights, &LayerVariant::weights);
+  Range macs{least_macs(space), space.macs}, weights{least_weights(space), space.weights};
   if (options.json) {
     fmt::print("{}\n", report(space, macs, weights).dump(2));
     return 0;
@@ -86,26 +75,29 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
-  app.add_option("--include", options->space.include,
-                 "layers that may change, as in 'layer[34].*'");
-  app.add_option("--exclude", options->space.exclude, "layers that may not");
-  app.add_flag("--pointwise", options->space.pointwise, "1x1 convolutions may change, too");
+  app.add_option("--include PATTERN", options->space.include,
+                 "change only layers of this name, like 'layer[34].*'");
+  app.add_option("--exclude PATTERN", options->space.exclude, "leave layers of this name alone");
+  app.add_flag("--pointwise", options->space.pointwise, "also change 1x1 convolutions");
   app.add_flag("--narrow", options->space.narrow,
-               "channels may become fewer, with all that make and read them");
+               "also take channels away, from all layers that make or read them");
   app.add_option("--neural", options->space.variants.neural,
-                 "steps of a recipe that change what is computed, at most")
-      ->check(CLI::Range(1, 4));
+                 "use at most so many neural steps in a recipe")
+      ->check(range(1, 4));
   app.add_option("--draws", options->space.variants.draws,
-                 "recipes of several such steps that are drawn; 0: all, which takes minutes");
+                 "draw so many recipes of several neural steps; 0 means all, which takes minutes");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb profile() { return {"profile", "say how many networks a search could choose from", prepare}; }
+Verb profile() {
+  return {"profile", "say how many networks a search could choose from", prepare,
+          "lathe profile resnet34-cifar --narrow"};
+}
 
 }  // namespace lathe::cli

@@ -18,12 +18,18 @@ void print_comparison(const std::string& recipe, const std::string& folder) {
   std::string before = std::filesystem::path(recipe).parent_path().string();
   if (before.empty()) before = ".";
   if (!std::filesystem::exists(before + "/bundle.json")) return;
-  nlohmann::json was = read_bundle(before)["files"], is = read_bundle(folder)["files"];
+  FileHashes was, is = bundle_files(folder);
+  try {
+    was = bundle_files(before);
+  } catch (const UserError& error) {
+    fmt::print("it is not compared: {}\n", error.what());
+    return;
+  }
   size_t same = 0;
   std::string others;
-  for (const auto& [name, hash] : was.items()) {
-    if (is.value(name, "") == hash) ++same;
-    if (is.value(name, "") != hash) others += " " + name;
+  for (const auto& [name, hash] : was) {
+    if (is[name] == hash) ++same;
+    if (is[name] != hash) others += " " + name;
   }
   if (others.empty()) {
     fmt::print("all {} files are those of {}, byte for byte\n", same, before);
@@ -40,6 +46,7 @@ std::string page_beside(const std::string& recipe) {
 }
 
 int run(const Options& options) {
+  check_bundle_folder(options.folder);
   std::string path = recipe_file(options.recipe);
   Remade remade = read_making(path);
   const Making& making = remade.making;
@@ -61,18 +68,23 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("RECIPE", options->recipe, "the winner.recipe of a bundle, or the bundle")
+  app.add_option("RECIPE", options->recipe, "the winner.recipe of a bundle, or the bundle's folder")
       ->required();
-  app.add_option("-o,--output", options->folder, "the folder to write")->required();
-  app.add_option("--network", options->network,
-                 "the network's file, if it is no longer where it was");
+  app.add_option("-o,--output FOLDER", options->folder, "the folder to write: a new one, or a bundle")
+      ->required()
+      ->writes();
+  app.add_option("--network FILE", options->network,
+                 "where the network's file is now, if it was moved");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb replay() { return {"replay", "make the bundle of a search again from its recipe", prepare}; }
+Verb replay() {
+  return {"replay", "make the bundle of a search again from its recipe", prepare,
+          "lathe replay runs/r18/bundle -o again"};
+}
 
 }  // namespace lathe::cli

@@ -14,16 +14,19 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("FOLDER", options->folder, "of 'lathe optimize ... --work-dir FOLDER'")
-      ->required();
-  app.add_option("-o,--output", options->output, "the page; FOLDER/report.html unless told");
+  app.add_option("FOLDER", options->folder, "the folder that 'lathe optimize' wrote")->required();
+  app.add_option("-o,--output FILE", options->output, "the page to write")
+      ->writes()
+      ->otherwise("FOLDER/report.html");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb report() { return {"report", "write a page about a search", prepare}; }
+Verb report() {
+  return {"report", "write a page about a search", prepare, "lathe report runs/r18 -o page.html"};
+}
 
 }  // namespace lathe::cli

@@ -109,7 +109,7 @@ int run_once(const Options& options) {
       gather_inputs(network.inputs, options.inputs, options.normalize, known);
   std::vector<std::string> names = names_of(network.outputs);
   std::vector<NamedOption> files = parse_named_options(options.outputs, names, "output");
-  std::vector<std::string> labels = read_labels(options.labels);
+  std::vector<std::string> labels = read_labels(options.labels, network.outputs);
 
   std::vector<Array> outputs;
   {
@@ -131,80 +131,115 @@ int run_once(const Options& options) {
   return 0;
 }
 
+/// How often a network was right.
+struct Answers {
+  long images = 0, right = 0;
+  long none = 0;  ///< images without an answer: a score is no number
+
+  /// Counts the answers for a batch.
+  void add(const std::vector<double>& scores, const std::vector<long>& labels) {
+    size_t classes = scores.size() / labels.size();
+    for (size_t i = 0; i < labels.size(); ++i, ++images) {
+      std::optional<long> answer = best_class(std::span(scores).subspan(i * classes, classes));
+      right += answer == labels[i] ? 1 : 0;
+      none += answer ? 0 : 1;
+    }
+  }
+};
+
+void print_answers(const Answers& answers, const Options& options, const std::string& data) {
+  double percent = 100 * static_cast<double>(answers.right) / static_cast<double>(answers.images);
+  if (options.json) {
+    nlohmann::json all{{"images", answers.images},
+                       {"right", answers.right},
+                       {"without_answer", answers.none},
+                       {"top1", percent}};
+    fmt::print("{}\n", all.dump());
+    return;
+  }
+  fmt::print("top-1 {:.2f} %: {} of {} images of {}\n", percent, answers.right, answers.images,
+             data);
+  if (answers.none > 0) {
+    fmt::print("for {} of them the outputs are NaN: they have no answer\n", answers.none);
+  }
+}
+
+/// Fails unless the network takes the images of a dataset, and knows all of its classes.
+void check_fits(const Runnable& network, const Dataset& data, const std::string& name) {
+  if (network.inputs.empty()) fail("the network has no input");
+  const Type& type = network.inputs.front().type;
+  Shape image(type.shape.begin() + (type.shape.empty() ? 0 : 1), type.shape.end());
+  const Shape& said = network.outputs.front().type.shape;
+  if (said.size() == 2) data = data.fitted({{InputForm{image}}, said[1]});
+  if (network.inputs.size() != 1 || image != data.shape) {
+    fail("'{}' has images of the shape {}, but the network's input is {}", name,
+         print_shape(data.shape), print_type(type));
+  }
+  long batch = type.shape[0], scores = count_of(network.outputs.front().type.shape);
+  if (batch == 0 || data.classes > scores / batch) {
+    fail("'{}' has labels from 0 to {}, but the network has {} classes", name, data.classes - 1,
+         batch == 0 ? 0 : scores / batch);
+  }
+}
+
 /// Runs the network on labelled images and counts how often it is right.
 int run_dataset(const Options& options) {
   Dataset data = load_dataset(options.data, Split::test, *normalize_named(options.normalize));
   Runnable network = runnable(options, {});
-  if (network.inputs.empty()) fail("the network has no input");
-  const Type& type = network.inputs.front().type;
-  Shape image(type.shape.begin() + (type.shape.empty() ? 0 : 1), type.shape.end());
-  if (network.inputs.size() != 1 || image != data.shape) {
-    fail("'{}' has images of the shape {}, but the network's input is {}", options.data,
-         print_shape(data.shape), print_type(type));
-  }
-  long batch = type.shape[0],
+  check_fits(network, data, options.data);
+  long batch = network.inputs.front().type.shape[0],
        count = options.limit > 0 ? std::min(options.limit, data.count) : data.count;
   count -= count % batch;
-  long right = 0;
+  if (count == 0) fail("there are fewer images than the {} of a batch", batch);
+  Answers answers;
   {
     ProgressBar bar("running");
     for (long first = 0; first < count; first += batch) {
       std::vector<double> scores =
           network.run({data.images(first, batch)}, nullptr).front().reals();
-      std::vector<long> labels = data.labels(first, batch);
-      long classes = static_cast<long>(scores.size()) / batch;
-      for (long i = 0; i < batch; ++i) {
-        auto row = scores.begin() + i * classes;
-        long guess = std::max_element(row, row + classes) - row;
-        right += guess == labels[static_cast<size_t>(i)] ? 1 : 0;
-      }
+      answers.add(scores, data.labels(first, batch));
       bar.show(static_cast<size_t>(first + batch), static_cast<size_t>(count));
     }
   }
-  if (count == 0) fail("there are fewer images than the {} of a batch", batch);
-  double percent = 100 * static_cast<double>(right) / static_cast<double>(count);
-  if (options.json) {
-    nlohmann::json json{{"images", count}, {"right", right}, {"top1", percent}};
-    fmt::print("{}\n", json.dump());
-  } else {
-    fmt::print("top-1 {:.2f} %: {} of {} images of {}\n", percent, right, count, data.name);
-  }
+  print_answers(answers, options, data.name);
   return 0;
 }
 
 int run(const Options& options) {
-  if (!normalize_named(options.normalize)) {
-    fail("--normalize {}: there are none, imagenet and cifar", options.normalize);
-  }
   return options.data.empty() ? run_once(options) : run_dataset(options);
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
-  app.get_option("NETWORK")->description(
-      "a built-in network ('lathe list models'), an .onnx or a .graph file, or a folder that "
+  app.option("NETWORK")->description(
+      "a built-in network ('lathe list models'), an .onnx file, a .graph file, or a folder that "
       "'lathe compile' wrote");
-  app.add_option("--input", options->inputs,
-                 "[NAME=]FILE (.npy, .pb, .png, .jpg) or [NAME=]random:SEED; once for each input");
-  app.add_option("--output", options->outputs, "[NAME=]FILE.npy to write an output to");
-  app.add_option("--normalize", options->normalize, "of images: none, imagenet or cifar");
-  app.add_option("--labels", options->labels, "file with the name of a class on each line");
+  app.add_option("--input [NAME=]FILE", options->inputs,
+                 "read an input from a .npy, .pb, .png or .jpg file; [NAME=]random:SEED draws it");
+  app.add_option("--output [NAME=]FILE", options->outputs, "write an output to a .npy file")
+      ->writes();
+  app.add_option("--normalize", options->normalize, "how to normalise images")
+      ->check(one_of({"none", "imagenet", "cifar"}));
+  app.add_option("--labels FILE", options->labels, "read the names of classes, one in each line");
   app.add_option("--data", options->data,
-                 "count right answers on cifar10:DIR, synthetic:SEED or npy:X,Y");
-  app.add_option("--limit", options->limit, "use so many images of the data; 0: all")
-      ->check(CLI::Range(0L, 1L << 40));
-  app.add_option("--threads", options->threads, "workers; 0: one for each processor")
-      ->check(CLI::Range(0, 256));
+                 "count right answers on cifar10:FOLDER, npy:X.npy,Y.npy or synthetic:SEED");
+  app.add_option("--limit", options->limit, "use so many samples of the data; 0 means all")
+      ->check(range(0, 1L << 40));
+  app.add_option("--threads", options->threads, "number of workers; 0 means one per processor")
+      ->check(range(0, 256));
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned.max_error);
-  app.add_option("--seed", options->network.seed, "of weights that nobody trained");
+  app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb run() { return {"run", "run a network on files, images or random numbers", prepare}; }
+Verb run() {
+  return {"run", "run a network on files, images or random numbers", prepare,
+          "lathe run model.onnx --input photo.png --normalize imagenet --labels names.txt"};
+}
 
 }  // namespace lathe::cli

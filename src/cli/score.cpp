@@ -102,8 +102,8 @@ void print_pair(const Options& options, const std::vector<Scores>& before,
 /// Writes the gradients of all activations for the first seed: for those who look closer.
 void write_gradients(const Options& options, const Graph& network, const Scorer& scorer) {
   uint64_t seed = options.score.network.seed;
-  Batch batch = scorer.batch(seed);
-  EvaluationOptions how = scorer.evaluation(seed);
+  Batch batch = scorer.batch(network, seed);
+  EvaluationOptions how = scorer.evaluation(network, seed);
   Program program(initialised(network, seed), how.kind, how.hook);
   program.feed(batch);
   std::vector<std::pair<std::string, size_t>> wanted;
@@ -120,6 +120,7 @@ void write_gradients(const Options& options, const Graph& network, const Scorer&
 
 int run(const Options& options) {
   Graph network = load_untrained(options.score);
+  check_recipe(options.recipe, options.score.network.network, network);
   std::vector<Metric> metrics = parse_metrics(options.metrics);
   ProgressBar bar("scoring");
   size_t before = 0, all = options.recipe.empty() ? 1 : 2;
@@ -149,21 +150,27 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_score_arguments(app, options->score);
-  app.add_option("--metric", options->metrics, "fisher, or several: fisher,naswot; all");
-  app.add_option("--recipe", options->recipe,
-                 "compare with the network changed so: a .json file, or 'LAYERS: RECIPE'");
-  app.add_option("--gradients", options->gradients,
-                 "FILE.npz to write the gradients of all activations to, for the first seed");
-  app.add_flag("!--no-layers", options->layers, "leave out what is said of each layer");
+  app.add_option("--metric NAMES", options->metrics,
+                 "which metrics: one, or several with commas, like fisher,naswot, or all");
+  app.add_option("--recipe RECIPE", options->recipe,
+                 "compare with the network that a recipe makes: 'NAMES: STEPS', or a .json or "
+                 ".recipe file");
+  app.add_option("--gradients FILE", options->gradients,
+                 "write the gradients of all activations to an .npz file, for the first seed")
+      ->writes();
+  app.add_flag("!--no-layers", options->layers, "print no scores of layers");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb score() { return {"score", "score a network before it is trained", prepare}; }
+Verb score() {
+  return {"score", "score a network before it is trained", prepare,
+          "lathe score resnet18-cifar --metric fisher,naswot --recipe 'layer1.*: group(2)'"};
+}
 
 }  // namespace lathe::cli

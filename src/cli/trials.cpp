@@ -70,10 +70,9 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("FOLDER", options->folder, "of 'lathe optimize ... --work-dir FOLDER'")
-      ->required();
+  app.add_option("FOLDER", options->folder, "the folder that 'lathe optimize' wrote")->required();
   auto* json = app.add_flag("--json", options->json, "print JSON, with all that is known");
   app.add_flag("--csv", options->csv, "print a table for spreadsheets")->excludes(json);
   return [options] { return run(*options); };
@@ -81,6 +80,8 @@ std::function<int()> prepare(CLI::App& app) {
 
 }  // namespace
 
-Verb trials() { return {"trials", "list what a search tried", prepare}; }
+Verb trials() {
+  return {"trials", "list what a search tried", prepare, "lathe trials runs/r18 --csv"};
+}
 
 }  // namespace lathe::cli

@@ -120,21 +120,22 @@ int run(const Options& options) {
     report = lathe::tune(graph, target, *bench, store, how);
   }
   print_tuned(graph.name, options.threads, report, options.json ? Print::json : Print::text);
-  return 0;
+  return report.stopped ? interrupted_status : 0;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
-  app.add_option("--budget", options->budget, "a time, 90s or 10m, or a number of candidates, 500")
-      ->capture_default_str();
-  app.add_option("--threads", options->threads, "workers that the network will run with")
-      ->check(CLI::Range(1, 256));
-  app.add_option("--layer", options->layers, "tune only layers of this name, as in 'layer2.*'");
-  app.add_flag("--resume", options->resume, "go on with what was found before (the default)");
+  app.add_option("--budget TIME", options->budget,
+                 "how long to search, like 90s or 10m; or how many candidates to try, like 500");
+  app.add_option("--threads", options->threads, "number of workers that the network will run with")
+      ->check(range(1, 256));
+  app.add_option("--layer PATTERN", options->layers,
+                 "tune only layers of this name, like 'layer2.*'");
+  app.add_flag("--resume", options->resume, "go on with what was found before, as is done anyway");
   app.add_flag("--again", options->again, "forget what was found before");
-  app.add_option("--seed", options->seed, "of the search");
-  app.add_flag("--show", options->show, "print what was found, and search nothing");
+  app.add_option("--seed", options->seed, "seed of the search");
+  app.add_flag("--show", options->show, "print what was found before, without a search");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
@@ -142,7 +143,8 @@ std::function<int()> prepare(CLI::App& app) {
 }  // namespace
 
 Verb tune() {
-  return {"tune", "find better schedules and layouts for a network by measuring", prepare};
+  return {"tune", "find better schedules and layouts for a network by measuring", prepare,
+          "lathe tune resnet18 --budget 5m --threads 2"};
 }
 
 }  // namespace lathe::cli

@@ -1,10 +1,11 @@
 // The verbs of the command line: one file each. X.cpp defines the verb "lathe X".
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
 #include <vector>
+
+#include "cli/verb_command.h"
 
 namespace lathe {
 
@@ -12,7 +13,8 @@ struct Verb {
   std::string name;
   std::string summary;  ///< one line, for "lathe help"
   /// Declares the verb's options on "app" and returns what runs it: the exit status.
-  std::function<int()> (*prepare)(CLI::App& app);
+  std::function<int()> (*prepare)(Command& app);
+  std::string example;  ///< a command that works, as it is typed: "lathe run resnet18 ..."
 };
 
 namespace cli {

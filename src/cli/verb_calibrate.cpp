@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "cli/verb_listener.h"
 #include "data/file.h"
 
 namespace lathe {
@@ -39,7 +40,8 @@ void score(NetworkTable& table, const CalibrateArguments& arguments, const Graph
     std::string name = each.recipe.empty() ? "" : each.name;
     jobs.push_back({name, [&] { return transformed(network, each.recipe); }});
   }
-  auto scores = score_all(arguments.score, arguments.journal, jobs, metrics);
+  cli::JobBar bar("scoring", cli::JobBar::Elsewhere::tenths);
+  auto scores = score_all(arguments.score, arguments.journal, jobs, metrics, bar.listener());
   if (!scores.contains("")) fail("the original could not be scored");
   for (TrainedNetwork& each : table.networks) {
     auto found = scores.find(each.recipe.empty() ? "" : each.name);

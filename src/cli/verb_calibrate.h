@@ -3,7 +3,8 @@
 #pragma once
 
 #include "capacity/network_table.h"
-#include "cli/verb_journal.h"
+#include "cli/verb_scores.h"
+#include "jobs/score_networks.h"
 #include "report/plot.h"
 
 namespace lathe {

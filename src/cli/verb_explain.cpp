@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include <filesystem>
+#include <optional>
 #include <set>
 
 #include "base/error.h"
@@ -17,17 +18,17 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string print_meaning(const Json& variant) {
-  std::string meaning = variant.at("meaning");
-  return variant.at("recipe") == "" ? "as it was" : meaning;
+std::string print_meaning(const std::string& recipe, const std::string& meaning) {
+  return recipe.empty() ? "as it was" : meaning;
 }
 
 /// Prints how many times the original's score a layer's is, given its logarithm.
-std::string print_score(const Json& layer) {
-  const char* kind =
-      layer.contains("exact") && layer["exact"].is_number() ? "exact" : "first_order";
-  if (!layer.contains(kind) || !layer[kind].is_number()) return "";
-  return fmt::format("{:.2f}", std::exp(layer[kind].get<double>()));
+std::string print_score(const std::optional<double>& log_ratio) {
+  return log_ratio ? fmt::format("{:.2f}", std::exp(*log_ratio)) : "";
+}
+
+std::optional<double> score_of(const ResultLayer& layer) {
+  return layer.exact ? layer.exact : layer.first_order;
 }
 
 /// Cuts a text that is too long for its column, and shows that it did.
@@ -35,18 +36,21 @@ std::string shortened(const std::string& text, size_t width) {
   return text.size() <= width ? text : text.substr(0, width - 3) + "...";
 }
 
-void print_head(const Json& result) {
-  const Json& winner = result.at("winner");
-  std::string name = result.at("network");
-  double before = winner.at("original_ms"), after = winner.at("ms");
-  if (!result.at("found").get<bool>()) {
-    fmt::print("{}: nothing faster passed; it is as it was\n", name);
+void print_head(const SearchResult& result) {
+  const ResultWinner& winner = result.winner;
+  if (!result.found) {
+    fmt::print("{}: nothing faster passed; it is as it was\n", result.network);
     return;
   }
-  fmt::print("{}: {:.3f} ms, was {:.3f} ms: {:.2f} times faster\n", name, after, before,
-             before / after);
-  const Json& verdict = winner.at("verdict");
-  if (verdict.is_object()) fmt::print("{}\n", wrapped(verdict.at("reason"), 0, 0));
+  fmt::print("{}: {:.3f} ms, was {:.3f} ms: {:.2f} times faster\n", result.network, winner.ms,
+             winner.original_ms, winner.original_ms / winner.ms);
+  if (winner.verdict) fmt::print("{}\n", wrapped(winner.verdict->reason, 0, 0));
+  if (!winner.checks) {
+    fmt::print("unchecked: the result does not say what was compared\n");
+    return;
+  }
+  fmt::print("checked: {}\n", print_checked(*winner.checks));
+  fmt::print("{}\n", wrapped("unchecked: " + print_unchecked(*winner.checks), 0, 0));
 }
 
 void print_row(const std::string& layer, const std::string& became, double before, double after,
@@ -55,37 +59,35 @@ void print_row(const std::string& layer, const std::string& became, double befor
              before, after, score.empty() ? "" : fmt::format(" {:>6}", score));
 }
 
-void print_layers(const Json& result) {
+void print_layers(const SearchResult& result) {
   fmt::print("\n{:<26} {:<28} {:>8} {:>8} {:>6}\n", "layer", "became", "ms, was", "ms, is",
              "fisher");
-  double before = result.at("rest_ms"), after = before;
-  for (const Json& layer : result.at("layers")) {
-    double was = layer.at("before_ms"), is = layer.at("after_ms");
-    before += was;
-    after += is;
-    print_row(layer.at("layer"), print_meaning(layer), was, is, print_score(layer));
+  double before = result.rest_ms, after = result.rest_ms;
+  for (const ResultLayer& layer : result.layers) {
+    before += layer.before_ms;
+    after += layer.after_ms;
+    print_row(layer.layer, print_meaning(layer.recipe, layer.meaning), layer.before_ms,
+              layer.after_ms, print_score(score_of(layer)));
   }
-  print_row("what cannot change", "", result["rest_ms"], result["rest_ms"], "");
+  print_row("what cannot change", "", result.rest_ms, result.rest_ms, "");
   print_row("sum", "", before, after, "");
 }
 
 /// Prints which recipe made each of the things that layers became.
-void print_recipes(const Json& result) {
+void print_recipes(const SearchResult& result) {
   std::set<std::string> seen;
-  for (const Json& layer : result.at("layers")) {
-    std::string recipe = layer.at("recipe");
-    if (recipe.empty() || !seen.insert(recipe).second) continue;
+  for (const ResultLayer& layer : result.layers) {
+    if (layer.recipe.empty() || !seen.insert(layer.recipe).second) continue;
     if (seen.size() == 1) fmt::print("\nhow\n");
-    fmt::print("{}\n", wrapped(fmt::format("  {}: {}", print_meaning(layer), recipe), 6, 0));
+    fmt::print("{}\n", wrapped(fmt::format("  {}: {}", layer.meaning, layer.recipe), 6, 0));
   }
 }
 
-void print_refusals(const Json& result) {
-  fmt::print("\ntried {} networks: {} refused, {} failed\n", result.at("tried").get<long>(),
-             result.at("refused").get<long>(), result.at("failed").get<long>());
+void print_refusals(const SearchResult& result) {
+  fmt::print("\ntried {} networks: {} refused, {} failed\n", result.tried, result.refused,
+             result.failed);
   std::vector<std::pair<long, std::string>> reasons;
-  for (const auto& [reason, count] : result.at("reasons").items())
-    reasons.emplace_back(count, reason);
+  for (const auto& [reason, count] : result.reasons) reasons.emplace_back(count, reason);
   std::sort(reasons.rbegin(), reasons.rend());
   for (const auto& [count, reason] : reasons) {
     fmt::print("  {:>6}  {}\n", count, wrapped(reason, 10, 10));
@@ -94,93 +96,93 @@ void print_refusals(const Json& result) {
 
 // ---- one layer ---------------------------------------------------------------------------------
 
-const Json& find_layer(const Json& result, const std::string& name) {
+const ResultLayer& find_layer(const SearchResult& result, const std::string& name) {
   std::vector<std::string> names;
-  for (const Json& layer : result.at("layers")) {
-    if (layer.at("layer") == name) return layer;
-    names.push_back(layer.at("layer"));
+  for (const ResultLayer& layer : result.layers) {
+    if (layer.layer == name) return layer;
+    names.push_back(layer.layer);
   }
   if (names.empty()) fail("the search has no layers");
   fail("the search could not change a layer '{}'; the nearest that it could is '{}'", name,
        nearest(name, names));
 }
 
-const Json& kind_of(const Json& result, const Json& layer) {
-  for (const Json& kind : result.at("kinds")) {
-    for (const Json& site : kind.at("sites")) {
-      if (site == layer.at("layer")) return kind;
+const ResultKind& kind_of(const SearchResult& result, const ResultLayer& layer) {
+  for (const ResultKind& kind : result.kinds) {
+    for (const std::string& site : kind.sites) {
+      if (site == layer.layer) return kind;
     }
   }
-  fail("result.json has no kind of layer for '{}'", layer.at("layer").get<std::string>());
+  fail("result.json has no kind of layer for '{}'", layer.layer);
 }
 
 /// Says what came of a variant of a layer, and why.
-std::string fate_of(const Json& variant, const Json& chosen, const Json& rule) {
-  std::string failure = variant.value("failure", "");
-  if (!failure.empty()) return "failed: " + failure;
-  if (variant.at("recipe") == chosen.at("recipe")) return "chosen";
-  if (!variant.at("after_ms").is_number()) return "was not measured";
-  bool scored = variant.contains("first_order") && variant["first_order"].is_number();
-  double moved = scored ? variant["first_order"].get<double>() : 0;
-  double band = rule.at("layer_band");
-  if (!rule.value("paper", false) && std::abs(moved) > band) {
-    return fmt::format("refused: fisher outside of {:.2f} to {:.2f}", std::exp(-band),
-                       std::exp(band));
+std::string fate_of(const ResultVariant& variant, const ResultLayer& chosen,
+                    const ResultRule& rule) {
+  if (!variant.failure.empty()) return "failed: " + variant.failure;
+  if (variant.recipe == chosen.recipe) return "chosen";
+  if (!variant.after_ms) return "was not measured";
+  double moved = variant.first_order.value_or(0);
+  if (!rule.paper && std::abs(moved) > rule.layer_band) {
+    return fmt::format("refused: fisher outside of {:.2f} to {:.2f}", std::exp(-rule.layer_band),
+                       std::exp(rule.layer_band));
   }
-  double after = variant.at("after_ms");
-  if (after >= variant.at("before_ms").get<double>() && variant.at("recipe") != "") {
+  if (*variant.after_ms >= variant.before_ms.value_or(0) && !variant.recipe.empty()) {
     return "no faster than the layer was";
   }
-  if (after >= chosen.at("after_ms").get<double>()) return "slower than what was chosen";
+  if (*variant.after_ms >= chosen.after_ms) return "slower than what was chosen";
   return "not chosen: with the other layers, too far from the original";
 }
 
-/// Returns the variants, the fastest first, each with its "fate"; those that failed come last.
-std::vector<Json> variants_of(const Json& result, const Json& layer) {
-  std::vector<Json> variants;
-  for (Json variant : kind_of(result, layer).at("variants")) {
-    variant["fate"] = fate_of(variant, layer, result.at("rule"));
-    variants.push_back(std::move(variant));
-  }
-  auto time_of = [](const Json& variant) {
-    const Json& time = variant.at("after_ms");
-    return time.is_number() ? time.get<double>() : INFINITY;
-  };
+/// Returns the variants, the fastest first; those that failed come last.
+std::vector<ResultVariant> variants_of(const SearchResult& result, const ResultLayer& layer) {
+  std::vector<ResultVariant> variants = kind_of(result, layer).variants;
   std::stable_sort(variants.begin(), variants.end(),
-                   [&](const Json& a, const Json& b) { return time_of(a) < time_of(b); });
+                   [](const ResultVariant& a, const ResultVariant& b) {
+                     return a.after_ms.value_or(INFINITY) < b.after_ms.value_or(INFINITY);
+                   });
   return variants;
 }
 
-void print_variants(const std::vector<Json>& variants) {
+void print_variants(const SearchResult& result, const ResultLayer& layer) {
   fmt::print("\n{:<27} {:>7} {:>6} {:>6}  {}\n", "could become", "ms", "gain", "fisher",
              "what came of it");
-  for (const Json& variant : variants) {
-    const Json& after = variant.at("after_ms");
-    bool timed = after.is_number();
-    double ms = timed ? after.get<double>() : 0,
-           before = timed ? variant.at("before_ms").get<double>() : 0;
-    fmt::print("{:<27} {:>7} {:>6} {:>6}  {}\n", shortened(print_meaning(variant), 27),
-               timed ? fmt::format("{:.3f}", ms) : "",
-               timed ? fmt::format("{:.2f}x", before / ms) : "", print_score(variant),
-               wrapped(variant.at("fate"), 51, 51));
+  for (const ResultVariant& variant : variants_of(result, layer)) {
+    auto timed = variant.after_ms;
+    fmt::print("{:<27} {:>7} {:>6} {:>6}  {}\n",
+               shortened(print_meaning(variant.recipe, variant.meaning), 27),
+               timed ? fmt::format("{:.3f}", *timed) : "",
+               timed ? fmt::format("{:.2f}x", variant.before_ms.value_or(0) / *timed) : "",
+               print_score(variant.first_order),
+               wrapped(fate_of(variant, layer, result.rule), 51, 51));
   }
 }
 
+/// Returns what the result says of a layer, as JSON, with the fate of each variant.
+Json layer_to_json(const SearchResult& result, const ResultLayer& layer) {
+  Json shown{{"layer", to_json(layer)}, {"variants", Json::array()}};
+  for (const ResultVariant& variant : variants_of(result, layer)) {
+    Json each = to_json(variant);
+    each["fate"] = fate_of(variant, layer, result.rule);
+    shown["variants"].push_back(std::move(each));
+  }
+  return shown;
+}
+
 /// Prints the loops of a layer before and after: where the bundle says what the network is.
-void print_loops(const std::string& folder, const Json& layer) {
+void print_loops(const std::string& folder, const ResultLayer& layer) {
   std::string path = folder + "/bundle/winner.recipe";
   if (!std::filesystem::exists(path)) return;
   Graph network = load_made(read_making(path).making);
-  auto node = find_node(network, layer.at("layer").get<std::string>());
+  auto node = find_node(network, layer.layer);
   if (!node) return;
   Context context;
   Nest nest = samples_inward(nest_of(context, call_of(network, network.nodes[*node])));
-  std::string text = layer.at("recipe");
-  std::vector<Judged> steps = try_recipe(nest, parse_recipe(text));
+  std::vector<Judged> steps = try_recipe(nest, parse_recipe(layer.recipe));
   fmt::print("\nas it was\n\n");
   print_state(nest, "");
   if (steps.empty()) return;
-  fmt::print("{}\n\n", wrapped("after " + text, 2, 0));
+  fmt::print("{}\n\n", wrapped("after " + layer.recipe, 2, 0));
   print_state(steps.back().nest, "; " + meaning_after(nest, steps, steps.size()));
 }
 
@@ -209,12 +211,12 @@ void print_state(const Nest& nest, const std::string& remark) {
 }
 
 int explain_run(const std::string& folder, bool json) {
-  Json result = to_json(read_search_result(folder));
+  SearchResult result = read_search_result(folder);
   if (json) {
-    Json shown;
+    Json all = to_json(result), shown;
     for (const char* part : {"network", "found", "original", "winner", "layers", "rest_ms", "tried",
                              "refused", "failed", "reasons"}) {
-      shown[part] = result.at(part);
+      shown[part] = all.at(part);
     }
     fmt::print("{}\n", shown.dump(2));
     return 0;
@@ -227,17 +229,16 @@ int explain_run(const std::string& folder, bool json) {
 }
 
 int explain_layer(const std::string& folder, const std::string& name, bool json) {
-  Json result = to_json(read_search_result(folder));
-  const Json& layer = find_layer(result, name);
-  std::vector<Json> variants = variants_of(result, layer);
+  SearchResult result = read_search_result(folder);
+  const ResultLayer& layer = find_layer(result, name);
   if (json) {
-    fmt::print("{}\n", Json{{"layer", layer}, {"variants", variants}}.dump(2));
+    fmt::print("{}\n", layer_to_json(result, layer).dump(2));
     return 0;
   }
-  double before = layer.at("before_ms"), after = layer.at("after_ms");
-  fmt::print("{}: {}\n", name, layer.at("kind").get<std::string>());
-  fmt::print("{}, {:.3f} ms, was {:.3f} ms\n", print_meaning(layer), after, before);
-  print_variants(variants);
+  fmt::print("{}: {}\n", name, layer.kind);
+  fmt::print("{}, {:.3f} ms, was {:.3f} ms\n", print_meaning(layer.recipe, layer.meaning),
+             layer.after_ms, layer.before_ms);
+  print_variants(result, layer);
   print_loops(folder, layer);
   return 0;
 }

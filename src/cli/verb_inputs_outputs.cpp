@@ -6,11 +6,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <cmath>
 #include <numeric>
+#include <sstream>
 
 #include "base/error.h"
 #include "base/random.h"
+#include "data/file.h"
 #include "data/image.h"
 #include "data/npy.h"
 #include "onnx/onnx.h"
@@ -73,15 +75,18 @@ Array image_input(const std::string& path, const CompiledFace& face, const std::
   return as_input(read_image(path), shape[2], shape[3], *normalize_named(normalize));
 }
 
-/// Is the output a score for each class of one sample?
-bool is_classes(const Array& output) {
-  return is_float(output.element()) && output.count() >= 10 && !output.shape().empty() &&
-         output.shape().back() == output.count();
+/// Is an output of this type a score for each class of one sample?
+bool is_classes(const Type& type) {
+  return is_float(type.element) && count_of(type.shape) >= 10 && !type.shape.empty() &&
+         type.shape.back() == count_of(type.shape);
 }
 
+/// Returns where the largest values are, the largest first. What is no number is none of them.
 std::vector<size_t> largest(const std::vector<double>& values, size_t count) {
-  std::vector<size_t> order(values.size());
-  std::iota(order.begin(), order.end(), size_t{0});
+  std::vector<size_t> order;
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (!std::isnan(values[i])) order.push_back(i);
+  }
   count = std::min(count, order.size());
   std::partial_sort(
       order.begin(), order.begin() + static_cast<long>(count), order.end(),
@@ -99,12 +104,18 @@ void print_output(const std::string& name, const Array& output,
     fmt::print("\n");
     return;
   }
-  std::vector<double> values = output.reals();
-  auto [low, high] = std::minmax_element(values.begin(), values.end());
+  std::vector<double> values = output.reals(), numbers;
+  std::copy_if(values.begin(), values.end(), std::back_inserter(numbers),
+               [](double x) { return !std::isnan(x); });
+  if (size_t missing = values.size() - numbers.size(); missing > 0) {
+    fmt::print("  {} of {} are NaN{}", missing, values.size(), numbers.empty() ? "\n" : ";");
+  }
+  if (numbers.empty()) return;
+  auto [low, high] = std::minmax_element(numbers.begin(), numbers.end());
   double mean =
-      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+      std::accumulate(numbers.begin(), numbers.end(), 0.0) / static_cast<double>(numbers.size());
   fmt::print("  from {:.6g} to {:.6g}, mean {:.6g}\n", *low, *high, mean);
-  if (!is_classes(output)) return;
+  if (!is_classes({output.element(), output.shape()})) return;
   for (size_t i : largest(values, 5)) {
     fmt::print("  {:>6}  {:>12.6g}{}\n", i, values[i],
                i < labels.size() ? "  " + labels[i] : std::string());
@@ -161,13 +172,29 @@ std::vector<Array> gather_inputs(const std::vector<CompiledFace>& faces,
   return inputs;
 }
 
-std::vector<std::string> read_labels(const std::string& path) {
+std::vector<std::string> read_labels(const std::string& path,
+                                     const std::vector<CompiledFace>& outputs) {
   std::vector<std::string> labels;
   if (path.empty()) return labels;
-  std::ifstream file(path);
-  if (!file) fail("cannot read the labels '{}'", path);
+  std::istringstream file(read_file(path));
   for (std::string line; std::getline(file, line);) labels.push_back(line);
+  while (!labels.empty() && labels.back().empty()) labels.pop_back();
+  long classes = 0;
+  for (const CompiledFace& output : outputs) {
+    if (is_classes(output.type)) classes = std::max(classes, count_of(output.type.shape));
+  }
+  if (static_cast<long>(labels.size()) > classes) {
+    fail("'{}' has the names of {} classes, but the network has {}", path, labels.size(), classes);
+  }
   return labels;
+}
+
+std::optional<long> best_class(std::span<const double> scores) {
+  if (scores.empty()) return std::nullopt;
+  for (double score : scores) {
+    if (std::isnan(score)) return std::nullopt;
+  }
+  return std::max_element(scores.begin(), scores.end()) - scores.begin();
 }
 
 nlohmann::json to_json(const std::string& name, const Array& output) {

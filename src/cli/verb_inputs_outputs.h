@@ -3,6 +3,8 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <span>
 
 #include "compile/compile.h"
 
@@ -31,8 +33,13 @@ std::vector<Array> gather_inputs(const std::vector<CompiledFace>& faces,
                                  const std::string& normalize,
                                  const std::map<std::string, Array>& known);
 
-/// Reads the names of classes, one on each line; none where the path is empty.
-std::vector<std::string> read_labels(const std::string& path);
+/// Reads the names of classes, one on each line; none where the path is empty. Fails where they are
+/// more than the classes of every output.
+std::vector<std::string> read_labels(const std::string& path,
+                                     const std::vector<CompiledFace>& outputs);
+
+/// Returns the class of the largest score; nothing if a score is no number, as then none is known.
+std::optional<long> best_class(std::span<const double> scores);
 
 /// Prints what an output is like; of a classifier's, the best classes.
 void print_output(const std::string& name, const Array& output,

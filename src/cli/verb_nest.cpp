@@ -3,16 +3,13 @@
 
 #include <fmt/ranges.h>
 
-#include <fstream>
-
 #include "base/error.h"
+#include "data/file.h"
 #include "nest/canonical.h"
 #include "nest/text.h"
 
 namespace lathe {
 namespace {
-
-constexpr size_t columns = 80;
 
 std::string print_ratio(long before, long after) {
   if (before == 0) return "-";
@@ -21,14 +18,14 @@ std::string print_ratio(long before, long after) {
 
 }  // namespace
 
-void add_nest_arguments(CLI::App& app, NestArguments& arguments) {
+void add_nest_arguments(Command& app, NestArguments& arguments) {
   app.add_option("NEST", arguments.nest, "an operator, like conv(co=64, ...), or a .nest file")
       ->required();
   app.add_option("RECIPE", arguments.recipe,
-                 "steps, like 'split(co, 16) -> group(2)', or a .json recipe");
+                 "steps, like 'split(co, 16) -> group(2)', or a .json file of steps");
   app.add_option("--max-error", arguments.limits.error,
-                 "refuse steps that round more: a multiple of the outputs' root mean square")
-      ->check(CLI::NonNegativeNumber);
+                 "refuse steps that round more, as a multiple of the outputs' root mean square")
+      ->check(non_negative_number());
 }
 
 std::string meaning_after(const Nest& nest, const std::vector<Judged>& steps, size_t count) {
@@ -44,9 +41,7 @@ std::string meaning_after(const Nest& nest, const std::vector<Judged>& steps, si
 
 Recipe load_recipe(const std::string& text) {
   if (!text.ends_with(".json")) return parse_recipe(text);
-  std::ifstream file(text);
-  if (!file) fail("cannot read recipe '{}'", text);
-  nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
+  nlohmann::json json = nlohmann::json::parse(read_file(text), nullptr, false);
   if (json.is_discarded()) fail("{}: this is not JSON", text);
   try {
     return recipe_from_json(json);
@@ -83,26 +78,6 @@ std::string print_costs(const Cost& before, const Cost& after) {
   row("MACs", before.macs, after.macs);
   row("weights", before.weights, after.weights);
   row("bytes", before.bytes, after.bytes);
-  return out;
-}
-
-std::string wrapped(const std::string& text, size_t indent, size_t first_indent) {
-  std::string out;
-  size_t column = first_indent;
-  for (size_t at = 0; at < text.size();) {
-    size_t end = std::min(text.find(' ', at), text.size());
-    std::string word = text.substr(at, end - at);
-    if (column > indent && column + 1 + word.size() > columns) {
-      out += "\n" + std::string(indent, ' ');
-      column = indent;
-    } else if (at > 0) {
-      out += ' ';
-      ++column;
-    }
-    out += word;
-    column += word.size();
-    at = end + 1;
-  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/verb.h"
+#include "cli/verb_text.h"
 #include "legality/legality.h"
 #include "nest/footprint.h"
 #include "ops/op.h"
@@ -18,7 +19,7 @@ struct NestArguments {
 };
 
 /// Declares NEST, RECIPE and --max-error on "app".
-void add_nest_arguments(CLI::App& app, NestArguments& arguments);
+void add_nest_arguments(Command& app, NestArguments& arguments);
 
 /// Reads a recipe: text, or the path of a .json file.
 Recipe load_recipe(const std::string& text);
@@ -42,8 +43,5 @@ std::string print_verdict(const Verdict& verdict, size_t indent);
 nlohmann::json to_json(const Cost& cost);
 nlohmann::json to_json(const Nest& nest);
 nlohmann::json to_json(const Verdict& verdict);
-
-/// Breaks "text" at spaces into lines of at most 80 columns, all but the first indented.
-std::string wrapped(const std::string& text, size_t indent, size_t first_indent);
 
 }  // namespace lathe

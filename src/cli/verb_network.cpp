@@ -6,23 +6,37 @@
 #include "base/error.h"
 
 namespace lathe {
-void add_network_arguments(CLI::App& app, NetworkArguments& arguments) {
+namespace {
+
+/// Returns the names of the built-in networks, for shell completion.
+std::vector<std::string> model_names() {
+  std::vector<std::string> names;
+  for (const ModelEntry& entry : list_models()) names.push_back(entry.example);
+  return names;
+}
+
+}  // namespace
+
+void add_network_arguments(Command& app, NetworkArguments& arguments) {
+  constexpr double most = 1 << 20;
   app.add_option("NETWORK", arguments.network,
-                 "a built-in network ('lathe list models'), an .onnx or a .graph file")
-      ->required();
-  app.add_option("--shape", arguments.shapes,
-                 "shape of an input of an .onnx file: NAME=1x3x224x224");
+                 "a built-in network ('lathe list models'), an .onnx file, or a .graph file")
+      ->required()
+      ->suggests(model_names());
+  app.add_option("--shape NAME=SHAPE", arguments.shapes,
+                 "set the shape of an input of an .onnx file, like x=1x3x224x224");
+  app.add_option("--apply RECIPE", arguments.recipes,
+                 "change layers first: 'NAMES: STEPS', like 'layer3.*.conv2: group(4)'; or a .json "
+                 "file of such lines; or the .recipe file of a bundle");
+  app.add_option("--batch", arguments.model.batch, "set the batch size of a built-in network")
+      ->check(range(1, most));
+  app.add_option("--classes", arguments.model.classes,
+                 "set the number of classes of a built-in network")
+      ->check(range(1, most));
   app.add_option(
-      "--apply", arguments.recipes,
-      "change layers: 'NAMES: RECIPE', as in 'layer3.*.conv2: group(4)', or a file of such "
-      "recipes: .json, or the .recipe of a bundle");
-  app.add_option("--batch", arguments.model.batch, "samples at a time, of a built-in network")
-      ->check(CLI::Range(1L, 1L << 20));
-  app.add_option("--classes", arguments.model.classes, "classes of a built-in network")
-      ->check(CLI::Range(1L, 1L << 20));
-  app.add_option("--size", arguments.model.size,
-                 "rows and columns of a built-in network's image, tokens of its text")
-      ->check(CLI::Range(1L, 1L << 20));
+         "--size", arguments.model.size,
+         "set the rows and columns of a built-in network's image, or the tokens of its text")
+      ->check(range(1, most));
 }
 
 std::string print_short(long n) {
@@ -38,8 +52,11 @@ std::string print_short(long n) {
 ProgressBar::ProgressBar(std::string what)
     : what_(std::move(what)), is_terminal_(isatty(STDERR_FILENO) != 0) {}
 
-ProgressBar::~ProgressBar() {
+ProgressBar::~ProgressBar() { clear(); }
+
+void ProgressBar::clear() {
   if (is_terminal_ && shown_ > 0) fmt::print(stderr, "\r{:79}\r", "");
+  shown_ = 0;
 }
 
 void ProgressBar::show(size_t done, size_t all) {

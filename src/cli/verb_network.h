@@ -10,7 +10,7 @@
 namespace lathe {
 
 /// Declares NETWORK and its options on "app".
-void add_network_arguments(CLI::App& app, NetworkArguments& arguments);
+void add_network_arguments(Command& app, NetworkArguments& arguments);
 
 /// Prints a large number shortly: 118.0 M.
 std::string print_short(long n);
@@ -21,6 +21,8 @@ class ProgressBar {
   explicit ProgressBar(std::string what);
   ~ProgressBar();
   void show(size_t done, size_t all);
+  /// Makes way for another line; show() brings it back.
+  void clear();
 
  private:
   std::string what_;

@@ -5,32 +5,33 @@
 
 namespace lathe {
 
-void add_data_arguments(CLI::App& app, ScoreArguments& arguments) {
+void add_data_arguments(Command& app, ScoreArguments& arguments) {
   app.add_option("--data", arguments.data,
-                 "images with labels: cifar10:DIR, npy:X.npy,Y.npy or synthetic:SEED");
-  app.add_option("--normalize", arguments.normalize, "of images: none, imagenet or cifar");
-  app.add_option("--samples", arguments.samples, "images of a minibatch")
-      ->check(CLI::Range(2L, 4096L));
-  app.add_option("--seeds", arguments.seeds, "draws of weights and minibatches")
-      ->check(CLI::Range(1L, 10000L));
+                 "data with labels: cifar10:FOLDER, npy:X.npy,Y.npy, or synthetic:SEED, which is "
+                 "generated to fit the network");
+  app.add_option("--normalize", arguments.normalize, "how to normalise images")
+      ->check(one_of({"none", "imagenet", "cifar"}));
+  app.add_option("--samples", arguments.samples, "samples in a minibatch")->check(range(2, 4096));
+  app.add_option("--seeds", arguments.seeds, "how often weights and minibatch are drawn")
+      ->check(range(1, 10000));
 }
 
-void add_scorer_arguments(CLI::App& app, ScoreArguments& arguments) {
+void add_scorer_arguments(Command& app, ScoreArguments& arguments) {
   add_data_arguments(app, arguments);
-  app.add_option("--hook", arguments.hook,
-                 "where activations are looked at: convolution, normalisation or block");
-  app.add_option("--threads", arguments.threads, "workers; 0: one for each processor")
-      ->check(CLI::Range(0, 256));
+  app.add_option("--hook", arguments.hook, "where activations are looked at: behind each of these")
+      ->check(one_of({"convolution", "normalisation", "block"}));
+  app.add_option("--threads", arguments.threads, "number of workers; 0 means one per processor")
+      ->check(range(0, 256));
   app.add_option("--seed", arguments.network.seed, "the first seed");
-  app.add_flag("--double", arguments.is_double, "compute in double precision, slower");
+  app.add_flag("--double", arguments.is_double, "compute in double precision, which is slower");
   app.add_option("--memory", arguments.memory,
-                 "bytes that activations and gradients may take, as in 1G: some are computed again")
-      ->transform(CLI::AsSizeValue(false))
-      ->check(CLI::Range(1L, any_memory));
+                 "memory for activations and gradients, like 1G; with less, some are computed "
+                 "twice")
+      ->as_bytes();
   add_error_argument(app, arguments.max_error);
 }
 
-void add_score_arguments(CLI::App& app, ScoreArguments& arguments) {
+void add_score_arguments(Command& app, ScoreArguments& arguments) {
   add_network_arguments(app, arguments.network);
   add_scorer_arguments(app, arguments);
 }

@@ -7,12 +7,12 @@
 namespace lathe {
 
 /// Declares NETWORK and the options of scoring on "app".
-void add_score_arguments(CLI::App& app, ScoreArguments& arguments);
+void add_score_arguments(Command& app, ScoreArguments& arguments);
 
 /// Declares what networks are scored on: data, samples, seeds.
-void add_data_arguments(CLI::App& app, ScoreArguments& arguments);
+void add_data_arguments(Command& app, ScoreArguments& arguments);
 
 /// All but NETWORK.
-void add_scorer_arguments(CLI::App& app, ScoreArguments& arguments);
+void add_scorer_arguments(Command& app, ScoreArguments& arguments);
 
 }  // namespace lathe

@@ -19,6 +19,18 @@ void event(const nlohmann::json& json) {
 
 void line(const char* what, const std::string& text) { fmt::print("{:<14}{}\n", what, text); }
 
+void print_checks(const ResultWinner& winner) {
+  if (!winner.checks) {
+    line("unchecked", "the journal does not say what was compared");
+    return;
+  }
+  line("checked", print_checked(*winner.checks));
+  line("unchecked", print_unchecked(*winner.checks));
+  if (winner.original_checks && !winner.original_checks->unchecked.empty()) {
+    line("", "of the original: " + print_unchecked(*winner.original_checks));
+  }
+}
+
 std::string print_verdict(const ResultVerdict& verdict) {
   std::string interval =
       verdict.interval
@@ -28,12 +40,37 @@ std::string print_verdict(const ResultVerdict& verdict) {
                      verdict.accepted ? "accepted" : "refused", print_sure(verdict.sure));
 }
 
+/// Returns how long a network takes, and how many times faster that is than the original.
+std::string print_way(const std::string& way, double ms, double original_ms) {
+  return fmt::format("{:<34}{:>9.3f} ms {:>6.2f}x", way, ms, original_ms / ms);
+}
+
+/// Prints what each way to a faster network came to: one under the other, the plainest first.
+void print_ways(const SearchResult& result) {
+  if (!result.blocks) return;
+  const ResultWinner& winner = result.winner;
+  const char* tuned = winner.tuned ? "original, tuned" : "original";
+  line("ways", print_way(fmt::format("compiler alone ({})", tuned), winner.original_ms,
+                         winner.original_ms));
+  for (const ResultBaseline& each : result.blocks->ways) {
+    std::string way = fmt::format("list of blocks ({})", each.way);
+    line("", each.ms ? print_way(way, *each.ms, each.original_ms)
+                     : fmt::format("{:<34}none of {} passed", way, each.tried));
+  }
+  line("", print_way("Lathe", winner.ms, winner.original_ms));
+  size_t most = 0;
+  for (const ResultKind& kind : result.kinds) most = std::max(most, kind.variants.size());
+  line("", fmt::format("the list has up to {} blocks a layer, 10^{:.1f} networks",
+                       result.blocks->most, result.blocks->log_networks));
+  if (result.log_networks) {
+    line("", fmt::format("Lathe chose from up to {} variants, 10^{:.1f} networks", most,
+                         *result.log_networks));
+  }
+}
+
 void print_comparisons(const SearchResult& result) {
   double faster = result.winner.original_ms / result.winner.ms;
-  if (result.nas) {
-    line("blocks alone", fmt::format("{:.2f} times faster, by a choice from a list of blocks (nas)",
-                                     result.nas->original_ms / result.nas->ms));
-  }
+  print_ways(result);
   for (const ResultPeer& peer : result.peers) {
     line(&peer == &result.peers.front() ? "best peer" : "",
          fmt::format("{}, {:.3f} ms for the original: {:.2f} times faster", peer.name, peer.ms,
@@ -191,6 +228,7 @@ void print_result(const SearchResult& result, const std::string& folder) {
   const ResultWinner& winner = result.winner;
   if (!result.found) {
     print_nothing(result);
+    print_ways(result);
     line("report", folder + "/report.html");
     return;
   }
@@ -219,6 +257,7 @@ void print_result(const SearchResult& result, const std::string& folder) {
   double share = 100.0 * static_cast<double>(result.refused) / static_cast<double>(result.tried);
   line("tried", fmt::format("{} networks: {} refused ({:.0f} %), {} failed", result.tried,
                             result.refused, share, result.failed));
+  print_checks(winner);
   line("took", fmt::format("{:.0f} s{}", result.seconds, result.stopped ? ", then stopped" : ""));
   auto changed = std::count_if(result.layers.begin(), result.layers.end(),
                                [](const ResultLayer& layer) { return !layer.recipe.empty(); });

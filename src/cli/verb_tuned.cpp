@@ -5,14 +5,15 @@
 
 namespace lathe {
 
-void add_tuned_arguments(CLI::App& app, TunedArguments& arguments) {
-  app.add_flag("--no-tuned", arguments.ignored, "do not use what 'lathe tune' found");
+void add_tuned_arguments(Command& app, TunedArguments& arguments) {
+  app.add_flag("--no-tuned", arguments.ignored, "ignore what 'lathe tune' found");
 }
 
-void add_error_argument(CLI::App& app, double& max_error) {
+void add_error_argument(Command& app, double& max_error) {
   app.add_option("--max-error", max_error,
-                 "no steps that round more: a multiple of the outputs' root mean square; 0: none")
-      ->check(CLI::NonNegativeNumber);
+                 "use no steps that round more, as a multiple of the outputs' root mean square; 0 "
+                 "means no such step")
+      ->check(non_negative_number());
 }
 
 Chooser choices_for(const TunedArguments& arguments, const Target& target, int threads) {

@@ -12,10 +12,10 @@ struct TunedArguments {
 };
 
 /// Declares --max-error on "app".
-void add_error_argument(CLI::App& app, double& max_error);
+void add_error_argument(Command& app, double& max_error);
 
 /// Declares --no-tuned on "app".
-void add_tuned_arguments(CLI::App& app, TunedArguments& arguments);
+void add_tuned_arguments(Command& app, TunedArguments& arguments);
 
 /// Returns the choices that were kept for a target and so many workers, unless they are ignored. A
 /// file that cannot be read is a warning.

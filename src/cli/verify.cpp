@@ -41,12 +41,13 @@ const char* name_of(Check::Result result) {
 }
 
 std::vector<Check> checks_of(const Options& options) {
-  if (fs::exists(options.folder + "/bundle.json")) {
+  std::error_code ignored;
+  if (fs::exists(options.folder + "/bundle.json", ignored)) {
     if (!options.onnx.empty()) fail("--onnx is for libraries: a bundle has its own model.onnx");
     return verify_bundle(options.folder, options.how);
   }
   if (is_library(options.folder)) {
-    return verify_outputs({options.folder, options.onnx, ""}, options.how);
+    return verify_library(options.folder, options.onnx, options.how);
   }
   fail(
       "'{}' has neither a bundle.json nor a manifest.json: 'lathe optimize' and 'lathe compile' "
@@ -68,30 +69,33 @@ int run(Options& options) {
     }
   }
   if (options.json) {
-    fmt::print("{}\n", nlohmann::json{{"same", wrong == 0}, {"checks", json}}.dump(2));
-  } else if (wrong > 0) {
-    fmt::print("{}: {} of {} checks failed\n", options.folder, wrong, checks.size());
+    nlohmann::json all{{"same", wrong == 0}, {"summary", summary_of(checks)}, {"checks", json}};
+    fmt::print("{}\n", all.dump(2));
   } else {
-    fmt::print("{}: nothing differs\n", options.folder);
+    fmt::print("{}\n", summary_of(checks));
   }
   return wrong == 0 ? 0 : 1;
 }
 
-std::function<int()> prepare(CLI::App& app) {
+std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("FOLDER", options->folder, "a bundle, or what 'lathe compile' wrote")->required();
-  app.add_option("--onnx", options->onnx, "of a library: the network that it was compiled from");
-  app.add_option("--threads", options->how.threads, "workers that the library runs with")
-      ->check(CLI::Range(1, 256));
+  app.add_option("FOLDER", options->folder, "a bundle, or a folder that 'lathe compile' wrote")
+      ->required();
+  app.add_option("--onnx FILE", options->onnx, "the network that a library was compiled from");
+  app.add_option("--threads", options->how.threads, "number of workers that the library runs with")
+      ->check(range(1, 256));
   app.add_option("--patience", options->how.patience,
-                 "seconds that the interpreter may take; a quicker reference takes its place then");
-  app.add_option("--seed", options->how.seed, "of the random input");
+                 "seconds that the interpreter may take; a quicker reference replaces it then");
+  app.add_option("--seed", options->how.seed, "seed of the random input");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run(*options); };
 }
 
 }  // namespace
 
-Verb verify() { return {"verify", "check that all files of a bundle compute the same", prepare}; }
+Verb verify() {
+  return {"verify", "check that all files of a bundle compute the same", prepare,
+          "lathe verify runs/r18/bundle"};
+}
 
 }  // namespace lathe::cli

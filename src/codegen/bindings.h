@@ -1,4 +1,5 @@
-// What the loops around some code are bound to while it is written.
+// While code is written, each loop around it is bound: to a number, to lanes, or to a loop of the
+// code.
 #pragma once
 
 #include <optional>
@@ -8,7 +9,7 @@
 
 namespace lathe {
 
-/// A loop becomes one of these.
+/// What a loop becomes in the code.
 enum class Way {
   once,      ///< one iteration: a number
   lanes,     ///< the lanes of vectors
@@ -27,7 +28,7 @@ class Bindings {
   /// Binds a loop to a range: to the one number in it, or as a loop of the code.
   void bind(size_t depth, poly::Interval range) { bound_[depth] = {range, false, 0, 0}; }
   void bind_lanes(const LoopNode& node);
-  /// Says that no loop is lanes any more.
+  /// Ends the lanes: from here on no loop is bound to them.
   void end_lanes() { lanes_depth_.reset(); }
   /// Binds an unrolled loop to one of its iterations.
   void bind_unrolled(const LoopNode& node, long iteration);

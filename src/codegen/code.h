@@ -1,5 +1,5 @@
-// A kernel as vector code: what is left of the loops when unrolled and vector loops are written
-// out. Every backend turns it into its own language, instruction by instruction.
+// A kernel as vector code: loops, with unrolled and vector loops written out. Every backend turns
+// it into its own language, instruction by instruction.
 //
 //   v3 = number 0                            16 lanes
 //   for ci.o < 4:

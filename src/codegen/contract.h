@@ -1,4 +1,4 @@
-// Storage of local tensors: only as much as is needed at one time.
+// Storage of local tensors: no more than is needed at a time.
 #pragma once
 
 #include <vector>
@@ -13,13 +13,13 @@ struct Stored {
   std::vector<Layout> layouts;
 };
 
-/// Returns the nest with local tensors that hold what one iteration of the loops around all their
-/// uses touches, where no other iteration touches the same elements:
+/// Makes local tensors smaller. All uses of a local tensor share some outer loops. If no two
+/// iterations of these touch the same element, the tensor holds what one iteration touches:
 ///
 ///   for a: { for b: T[a, b] = ...;  for b: ... T[a, b] }     T has one row
 ///
-/// Iterations now share storage: workers need a T each, and dependences are those of the nest
-/// before.
+/// Iterations then share storage. So each worker needs a T of its own, and dependences must be
+/// taken from the nest as it was before.
 Stored contracted(const Nest& nest, const std::vector<Layout>& layouts);
 
 }  // namespace lathe

@@ -5,14 +5,14 @@
 
 namespace lathe {
 
-/// All constraints of one of these lists hold. Empty: always.
+/// Holds where all constraints of one of the lists hold. An empty guard always holds.
 using Guard = std::vector<std::vector<poly::Constraint>>;
 
-/// Can the guard hold where the loops have these ranges? Returns in "open" what is left of it
-/// there; nothing if it always holds.
+/// Returns whether the guard can hold where the loops have these ranges. "open" becomes what still
+/// has to be asked there; it is empty if the guard always holds.
 bool can_hold(const Guard& guard, const std::vector<poly::Interval>& ranges, Guard& open);
 
-/// Are the two guards written the same way?
+/// Returns whether the two guards are written the same way.
 bool same(const Guard& a, const Guard& b);
 
 }  // namespace lathe

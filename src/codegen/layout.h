@@ -27,8 +27,8 @@ struct Layout {
 /// Returns the row-major layout of a tensor, padding included.
 Layout row_major_layout(const std::vector<long>& shape);
 
-/// Returns "stride" elements, or a line of the cache more if elements of "bytes" so far apart would
-/// contend for the same few lines: a power of two, as the sizes of caches are.
+/// Returns a stride for elements of "bytes" bytes. Elements that are a power of two apart contend
+/// for the same few lines of a cache; then the stride is a line longer than "stride".
 long spread(long stride, long bytes);
 
 /// Returns the row-major layout of a tensor whose dimensions are spread().
@@ -38,8 +38,8 @@ Layout spread_layout(const std::vector<long>& shape, long bytes);
 /// other dimensions row-major. The last block may be partly empty.
 Layout blocked_layout(const std::vector<long>& shape, long block);
 
-/// Returns the offset of the element "at" as a function of what it is a function of; "ranges" are
-/// those of its coordinates.
+/// Returns the offset of the element "at", which is a function of some coordinates, as a function
+/// of the same coordinates. "ranges" are their ranges.
 poly::Affine offset_of(const isl::multi_aff& at, const Layout& layout,
                        const std::vector<poly::Interval>& ranges);
 

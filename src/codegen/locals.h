@@ -5,8 +5,8 @@
 
 namespace lathe {
 
-/// Gives every local tensor that only this kernel touches a place in the worker's scratch memory:
-/// as much of it as one iteration of the parallel loops touches. "outside" says which tensors other
+/// Puts local tensors into the worker's scratch memory, if only this kernel touches them. Each gets
+/// as much room as one iteration of the parallel loops touches. "outside" says which tensors other
 /// kernels touch, too.
 void place_locals(Code& code, const std::vector<bool>& outside);
 

@@ -1,8 +1,9 @@
 // The loops of a nest, as every backend reads them: a tree of loops and statements whose offsets
 // in memory are functions of the loops around them.
 //
-// Full and partial tiles are apart: a loop of which only some iterations meet a condition is cut
-// into several, and the condition is gone. What no cut removes stays as a guard of the statement.
+// Full and partial tiles are apart. Where only some iterations of a loop meet a condition, the loop
+// is cut into several, and no condition is left. What no cut removes stays as a guard of the
+// statement.
 #pragma once
 
 #include <set>
@@ -52,8 +53,8 @@ std::set<size_t> written_in(const std::vector<LoopNode>& nodes, const Nest& nest
 /// Returns the statements inside these nodes that read or write a tensor.
 std::set<size_t> touching(size_t tensor, const std::vector<LoopNode>& nodes, const Nest& nest);
 
-/// Can the loop at "depth" around these nodes become the lanes of vectors? Every statement inside
-/// must touch elements at equal distances, lane by lane.
+/// Returns whether the loop at "depth" around these nodes can become the lanes of vectors. From
+/// lane to lane, every access of the statements inside must move by the same distance.
 bool can_be_lanes(const std::vector<LoopNode>& nodes, size_t depth, const Nest& nest);
 
 /// Prints loops as people write them.

@@ -16,6 +16,7 @@
 #include "codegen/locals.h"
 #include "codegen/tile.h"
 #include "codegen/writer.h"
+#include "nest/marks.h"
 
 namespace lathe {
 namespace {
@@ -467,6 +468,13 @@ std::vector<size_t> arguments_of(const Code& code) {
 }
 
 std::vector<Code> lower(const LoopTree& tree, const Target& target) {
+  // It would run as if it had no mark: otherwise than its recipe says.
+  if (const Loop* loop = find_gpu_loop(tree.nest)) {
+    fail(
+        "loop '{}' is bound to {}, which the LLVM backend for {} does not implement: a CPU has no "
+        "blocks and threads; use parallel, unroll or vectorize",
+        loop->name, name_of(loop->mark), target.name);
+  }
   std::vector<Code> kernels;
   for (size_t i = 0; i < tree.places.size(); ++i)
     kernels.push_back(Lowering(tree, target, i).run());

@@ -1,5 +1,5 @@
-// Sums of known multiples, written when they are complete: what several of them have in common is
-// then computed once.
+// Sums of multiples wait until they are complete. Then parts that several of them share are written
+// once.
 //
 //   y1 = -4*x1 - 4*x2 + x3 + x4            e = x4 - 4*x2,  o = x3 - 4*x1
 //   y2 =  4*x1 - 4*x2 - x3 + x4            y1 = e + o,     y2 = e - o

@@ -56,10 +56,11 @@ long cache_bytes(int level) {
 
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
-      {"aarch64", "aarch64-linux-gnu", "+neon", 16, 32, true, 64 << 10, 1 << 20},
-      {"x86-64-v3", "x86_64-linux-gnu", "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2", 32, 16,
-       false, 32 << 10, 1 << 20},
-      {"x86-64-v4", "x86_64-linux-gnu",
+      {"aarch64", Architecture::aarch64, "aarch64-linux-gnu", "+neon", 16, 32, true, 64 << 10,
+       1 << 20},
+      {"x86-64-v3", Architecture::x86_64, "x86_64-linux-gnu",
+       "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2", 32, 16, false, 32 << 10, 1 << 20},
+      {"x86-64-v4", Architecture::x86_64, "x86_64-linux-gnu",
        "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2,+avx512f,+avx512bw,+avx512cd,+avx512dq,"
        "+avx512vl,-prefer-256-bit",
        64, 32, false, 48 << 10, 1 << 20},

@@ -6,8 +6,12 @@
 
 namespace lathe {
 
+/// What a processor's instructions belong to, whatever it has beyond the base.
+enum class Architecture { aarch64, x86_64 };
+
 struct Target {
-  std::string name;      ///< "aarch64", "x86-64-v4"
+  std::string name;  ///< "aarch64", "x86-64-v4"
+  Architecture architecture = Architecture::aarch64;
   std::string triple;    ///< as compilers write it
   std::string features;  ///< instructions beyond the base of the architecture: "+avx2,+fma"
   long vector_bytes = 16;

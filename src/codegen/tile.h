@@ -16,12 +16,12 @@ struct Touch {
   poly::Affine offset;  ///< of the loops that the code has
   long lanes, stride;
   bool write;
-  bool old;  ///< does its value before matter?
+  bool old;  ///< its value before is needed
   bool guarded;
 };
 
-/// Returns what the statements inside these nodes touch, in the order in which code will do so,
-/// inside the loops that are bound.
+/// Returns what the statements inside these nodes touch, in the order of the code. Loops that are
+/// bound are taken as bound.
 std::vector<Touch> touches_of(const std::vector<LoopNode>& nodes, const Bindings& bindings,
                               const Nest& nest);
 
@@ -40,8 +40,8 @@ struct Tile {
   poly::Affine at(long constant) const;
 };
 
-/// Returns the tile of a tensor, if what is touched of it is the same for all loops from "depth"
-/// on, and no more than "most" elements. Slots have no variables yet.
+/// Returns the tile of a tensor. There is one if the loops from "depth" on always touch the same
+/// elements, and no more than "most" of them. Slots have no variables yet.
 std::optional<Tile> tile_of(size_t tensor, const std::vector<Touch>& touches, size_t depth,
                             long most);
 

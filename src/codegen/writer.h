@@ -1,4 +1,5 @@
-// Writes the instructions of a kernel: variables, what is known of memory, and sums that wait.
+// Writes the instructions of a kernel. It numbers variables, remembers what was loaded, and lets
+// sums wait until they are complete.
 //
 //   size_t x = writer.load(tensor, at, 1, 4);            a second load of the same is the same
 //   writer.set(tile, writer.plus(tile, 2, x));           tile += 2 * x

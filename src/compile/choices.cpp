@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/json_reason.h"
 #include "compile/tuned.h"
 
 namespace lathe {
@@ -63,7 +64,7 @@ RecordedChoices choices_from_json(const nlohmann::json& json) {
       choices.layouts[each.at("network")] = layouts_from_json(each.at("choice"));
     }
   } catch (const Json::exception& error) {
-    fail("choices: {}", error.what());
+    fail("choices: {}", plain_reason(error));
   }
   return choices;
 }

@@ -3,7 +3,7 @@
 
 #include "base/memo.h"
 #include "compile/padding.h"
-#include "compile/prepare.h"
+#include "compile/ready.h"
 #include "compile/storage.h"
 #include "compile/units.h"
 
@@ -127,7 +127,7 @@ std::vector<NodeUnit> units_of_stored(const Graph& ready) {
 }
 
 std::vector<NodeUnit> units_of(const Graph& graph, long workers, const LayoutChooser& layouts) {
-  return units_of_stored(prepared(graph, workers, layouts));
+  return units_of_stored(ready_to_compile(graph, workers, layouts));
 }
 
 }  // namespace lathe

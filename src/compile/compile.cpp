@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "compile/memory.h"
 #include "compile/padding.h"
-#include "compile/prepare.h"
+#include "compile/ready.h"
 #include "compile/storage.h"
 #include "compile/units.h"
 #include "compile/weights.h"
@@ -108,12 +108,12 @@ class Assembly {
     return offset;
   }
 
-  /// Adds the data of a value: as they are, or as a preparation has them.
+  /// Adds the data of a value: as they are, or as a repacking has them.
   long add_data(const std::string& key, ValueId id, long bytes,
-                const std::optional<Preparation>& preparation) {
+                const std::optional<Repacking>& repacking) {
     const Value& value = graph_.values[id];
     return add_constant(key, bytes, [&](long offset) {
-      CompiledWeight weight{value.name, value.type, offset, preparation};
+      CompiledWeight weight{value.name, value.type, offset, repacking};
       if (value.data) {
         write(weight, *value.data, result_.weights.data());
       } else {
@@ -172,8 +172,8 @@ class Assembly {
     const NodeCode& code = made.code;
     std::vector<ValueId> values = values_of(node, unit, code);
     std::map<size_t, lathe_place> places;  // of tensors that no run changes
-    for (const Preparation& p : code.preparations)
-      places[p.to] = {LATHE_WEIGHTS, 0, prepare_constant(p, code, values)};
+    for (const Repacking& p : code.repackings)
+      places[p.to] = {LATHE_WEIGHTS, 0, repack_constant(p, code, values)};
     for (size_t k = 0; k < code.kernels.size(); ++k) {
       if (code.once[k]) reserve_prepared(code, k, places);
     }
@@ -251,8 +251,8 @@ class Assembly {
     return {where.kind, static_cast<int32_t>(where.index), where.offset + origin * bytes};
   }
 
-  long prepare_constant(const Preparation& p, const NodeCode& code,
-                        const std::vector<ValueId>& values) {
+  long repack_constant(const Repacking& p, const NodeCode& code,
+                       const std::vector<ValueId>& values) {
     long bytes = size_of(code.tensors[p.to].element);
     std::string key = fmt::format("{} {}", values[p.from], print_layout(code.layouts[p.to]));
     std::vector<std::string> names;
@@ -283,7 +283,7 @@ bool is_compilable(const Graph& graph) {
 }
 
 NodeListing list_node(const Graph& graph, const std::string& node, const CompileOptions& options) {
-  Graph ready = prepared(graph, options.target.workers, options.layouts);
+  Graph ready = ready_to_compile(graph, options.target.workers, options.layouts);
   auto found = find_node(ready, node);
   if (!found) {
     std::string known;
@@ -313,7 +313,7 @@ Compiled compile(const Graph& given, const CompileOptions& options) {
     fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",
          node.name, node.op);
   }
-  Graph ready = prepared(graph, options.target.workers, options.layouts, options.memory);
+  Graph ready = ready_to_compile(graph, options.target.workers, options.layouts, options.memory);
   Compiled compiled = Assembly(ready, options).run();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     compiled.outputs[i].name = graph.values[graph.outputs[i]].name;

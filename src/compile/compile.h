@@ -76,8 +76,8 @@ struct CompiledFace {
 struct CompiledWeight {
   std::string value;  ///< its name in the graph
   Type type;
-  long offset;                             ///< among the weights
-  std::optional<Preparation> preparation;  ///< none: it lies as it is
+  long offset;                         ///< among the weights
+  std::optional<Repacking> repacking;  ///< none: it lies as it is
 };
 
 struct Compiled {

@@ -5,10 +5,12 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
 #include <filesystem>
 #include <thread>
 
 #include "base/error.h"
+#include "data/file.h"
 
 namespace lathe {
 namespace {
@@ -19,6 +21,9 @@ bool can_write_beside(const std::string& path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
   return access(folder.empty() ? "." : folder.c_str(), W_OK) == 0;
 }
+
+/// The part of a code that says what kind of error it is.
+constexpr int primary_code = 0xff;
 
 /// Writes a path as SQLite reads it in an address.
 std::string escaped(const std::string& path) {
@@ -33,6 +38,8 @@ std::string escaped(const std::string& path) {
 }  // namespace
 
 Database::Database(std::string path, Open open) : path_(std::move(path)) {
+  std::error_code ignored;
+  if (std::filesystem::exists(path_, ignored)) InputFile regular(path_);  // no pipe, no device
   sqlite3* handle = nullptr;
   int flags =
       open == Open::read ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
@@ -64,7 +71,30 @@ void Database::run(const std::string& statements) {
 }
 
 void Database::fail_as_sqlite() const {
-  fail("'{}': {}", path_, handle_ ? sqlite3_errmsg(handle()) : "there is no memory for it");
+  switch (handle_ ? sqlite3_errcode(handle()) & primary_code : SQLITE_NOMEM) {
+    case SQLITE_NOTADB:
+    case SQLITE_CORRUPT:
+      fail("'{}' is damaged, or is not a database; move it away, and Lathe makes a new one", path_);
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED:
+      fail("'{}' is in use by another process; try again when that has ended", path_);
+    case SQLITE_FULL:
+      fail("'{}' cannot grow: the disk is full; make room and try again", path_);
+    case SQLITE_READONLY:
+    case SQLITE_PERM:
+    case SQLITE_AUTH:
+    case SQLITE_CANTOPEN:
+      fail("'{}' cannot be opened; see whether its folder exists and may be written", path_);
+    case SQLITE_IOERR: {
+      int reason = sqlite3_system_errno(handle());
+      fail("'{}' cannot be read or written{}{}", path_, reason == 0 ? "" : ": ",
+           reason == 0 ? "" : std::strerror(reason));
+    }
+    case SQLITE_NOMEM:
+      fail("'{}': there is no memory for it", path_);
+    default:
+      fail("'{}' is a database that Lathe did not write; name another file", path_);
+  }
 }
 
 Query::Query(const Database& database, const std::string& text) : database_(database) {

@@ -26,7 +26,7 @@ std::string_view between(const char* begin, const char* end) {
 }  // namespace
 
 std::vector<RuntimeObject> runtime_objects(const Target& target) {
-  if (target.triple.starts_with("aarch64")) {
+  if (target.architecture == Architecture::aarch64) {
     return {
         {"face.o", between(lathe_embedded_face_aarch64_o, lathe_embedded_face_aarch64_o_end)},
         {"pool.o", between(lathe_embedded_pool_aarch64_o, lathe_embedded_pool_aarch64_o_end)},
@@ -34,7 +34,7 @@ std::vector<RuntimeObject> runtime_objects(const Target& target) {
          between(lathe_embedded_runtime_aarch64_o, lathe_embedded_runtime_aarch64_o_end)},
     };
   }
-  check(target.triple.starts_with("x86_64"), "there is a runtime for every target");
+  check(target.architecture == Architecture::x86_64, "there is a runtime for every target");
   return {
       {"face.o", between(lathe_embedded_face_x86_64_o, lathe_embedded_face_x86_64_o_end)},
       {"pool.o", between(lathe_embedded_pool_x86_64_o, lathe_embedded_pool_x86_64_o_end)},

@@ -15,7 +15,7 @@ struct ExecutorOptions {
   double max_error = any_error;     ///< of algebraic steps, as CompileOptions has it
 };
 
-/// A graph prepared to run more than once. Parts are compiled when they first run.
+/// A graph that runs more than once. Parts are compiled when they first run.
 class Executor {
  public:
   /// Every weight must have data.

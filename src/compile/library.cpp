@@ -8,7 +8,6 @@
 #include "compile/embedded.h"
 #include "compile/manifest.h"
 #include "data/file.h"
-#include "data/folder.h"
 
 namespace lathe {
 namespace {
@@ -18,6 +17,8 @@ namespace fs = std::filesystem;
 void write(const std::string& path, std::string_view text) {
   write_file(path, {std::as_bytes(std::span(text))});
 }
+
+FolderRecord record() { return {"compiled library", manifest_file, library_files}; }
 
 bool is_identifier(const std::string& name) { return !name.empty() && identifier_of(name) == name; }
 
@@ -114,26 +115,7 @@ void check_library(const std::string& folder, const LibraryOptions& options) {
     fail("the name '{}' cannot begin the names of C functions; '{}' can", options.name,
          identifier_of(options.name));
   }
-  std::error_code error;
-  fs::file_status status = fs::status(folder, error);
-  if (status.type() == fs::file_type::not_found) {
-    FolderDraft draft(folder);  // can it be written?
-    return;
-  }
-  if (error) fail("cannot write the folder '{}': {}", folder, error.message());
-  if (!fs::is_directory(status)) fail("cannot write the folder '{}': it is a file", folder);
-  bool empty = fs::is_empty(folder, error);
-  if (error) fail("cannot read the folder '{}': {}", folder, error.message());
-  if (!empty) {
-    try {
-      if (!is_library(folder)) fail("it has no {}", manifest_file);
-      check_is_manifest(folder);
-    } catch (const UserError& reason) {
-      fail("'{}' is not replaced, as it is no compiled library: {}; name another folder", folder,
-           reason.what());
-    }
-  }
-  FolderDraft draft(folder);
+  check_replaceable(folder, record());
 }
 
 void write_library(const Compiled& compiled, const std::string& folder,
@@ -144,14 +126,14 @@ void write_library(const Compiled& compiled, const std::string& folder,
     fail("the weights have {} bytes; a library can hold {}", compiled.weights.size(), most);
   }
   std::string name = options.name.empty() ? identifier_of(compiled.name) : options.name;
-  FolderDraft draft(folder);
+  FolderDraft draft(folder, record());
   try {
     write_libraries(compiled, name, draft);
     write(draft.file(header_file), with_name(header_text(), name));
     write(draft.file(example_file), with_name(example_text(), name));
     std::string at = fs::path(draft.file(manifest_file)).parent_path().string();
     write(draft.file(manifest_file), print_manifest(compiled, name, at));
-    draft.commit({shared_file, archive_file, header_file, example_file, manifest_file});
+    draft.commit();
   } catch (const fs::filesystem_error& error) {
     fail("cannot write the folder '{}': {}", folder, error.code().message());
   }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "compile/compile.h"
+#include "data/folder.h"
 
 namespace lathe {
 
@@ -20,8 +21,9 @@ struct LibraryOptions {
   std::string name;  ///< of the functions: NAME_create, ...; empty: the network's, as an identifier
 };
 
-/// Writes the folder, all or nothing. One that an earlier call wrote is replaced; files of others
-/// in it stay. Any other folder or file is refused, unless it is empty.
+/// Writes the folder, all or nothing. One that an earlier call wrote is replaced, unless a file was
+/// changed since; files of others in it stay. Any other folder or file is refused, unless it is
+/// empty.
 void write_library(const Compiled& compiled, const std::string& folder,
                    const LibraryOptions& options = {});
 
@@ -33,6 +35,10 @@ std::string identifier_of(const std::string& name);
 
 /// Is there a manifest of a library in the folder?
 bool is_library(const std::string& folder);
+
+/// Returns the hashes of a library's files, as its manifest has them, of whichever version. Fails
+/// unless the folder has one.
+FileHashes library_files(const std::string& folder);
 
 /// A library that is for another kind of machine: nothing is wrong with it.
 struct OtherMachine : UserError {

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/json_reason.h"
 #include "base/random.h"
 #include "compile/embedded.h"
 #include "compile/library.h"
@@ -27,11 +28,8 @@ Json faces(const std::vector<CompiledFace>& list) {
 
 /// Reads a manifest; only its format is checked.
 nlohmann::json parse(const std::string& path) {
-  InputFile file(path);
-  if (file.size() > 1L << 30) fail("'{}' is too large to be a manifest", path);
-  std::vector<std::byte> bytes = file.read(0, file.size());
-  const char* begin = reinterpret_cast<const char*>(bytes.data());
-  nlohmann::json json = nlohmann::json::parse(begin, begin + bytes.size(), nullptr, false);
+  if (InputFile(path).size() > 1L << 30) fail("'{}' is too large to be a manifest", path);
+  nlohmann::json json = nlohmann::json::parse(read_file(path), nullptr, false);
   if (!json.is_object()) fail("'{}' is damaged: it is no JSON object", path);
   auto format = json.find("format");
   if (format == json.end() || *format != format_name) {
@@ -76,7 +74,17 @@ std::string print_manifest(const Compiled& compiled, const std::string& name,
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-void check_is_manifest(const std::string& folder) { parse(folder + "/" + manifest_file); }
+FileHashes library_files(const std::string& folder) {
+  std::string path = folder + "/" + manifest_file;
+  nlohmann::json json = parse(path);
+  FileHashes hashes;
+  try {
+    for (const nlohmann::json& file : json.at("files")) hashes[file.at("name")] = file.at("hash");
+  } catch (const nlohmann::json::exception&) {
+    fail("'{}' is damaged: it does not say which files it is about", path);
+  }
+  return hashes;
+}
 
 Manifest read_manifest(const std::string& folder) {
   std::string path = folder + "/" + manifest_file;
@@ -90,14 +98,10 @@ Manifest read_manifest(const std::string& folder) {
     Manifest manifest;
     manifest.name = json.at("name").get<std::string>();
     manifest.target = json.at("target").at("name").get<std::string>();
-    for (const nlohmann::json& file : json.at("files")) {
-      if (file.at("name").get<std::string>() != shared_file) continue;
-      manifest.library_bytes = file.at("bytes").get<long>();
-      manifest.library_hash = file.at("hash").get<std::string>();
-    }
+    manifest.library_hash = library_files(folder)[shared_file];
     return manifest;
   } catch (const nlohmann::json::exception& error) {
-    fail("'{}' is damaged: {}", path, error.what());
+    fail("'{}' is damaged: {}; compile the network again", path, plain_reason(error));
   }
 }
 

@@ -15,18 +15,14 @@ inline constexpr const char* example_file = "example.c";
 
 /// What is read back from a manifest.
 struct Manifest {
-  std::string name;    ///< of the functions
-  std::string target;  ///< its name
-  long library_bytes = 0;
-  std::string library_hash;
+  std::string name;          ///< of the functions
+  std::string target;        ///< its name
+  std::string library_hash;  ///< of libmodel.so
 };
 
 /// Returns the manifest of a library whose other files are in "folder" by now.
 std::string print_manifest(const Compiled& compiled, const std::string& name,
                            const std::string& folder);
-
-/// Fails unless the folder has the manifest of a library, of any version.
-void check_is_manifest(const std::string& folder);
 
 /// Reads and checks the manifest of a folder.
 Manifest read_manifest(const std::string& folder);

@@ -115,7 +115,9 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& buffers) {
   // Where much is lost, two that change places in the order may help.
   long live = most_live(buffers);
   Random random(1, "memory");
-  for (int tries = 0; tries < 500 && best.bytes > live + live / 20; ++tries) {
+  constexpr int most_tries = 500;  // some milliseconds
+  constexpr long little = 20;      // a twentieth more than is alive is good enough
+  for (int tries = 0; tries < most_tries && best.bytes > live + live / little; ++tries) {
     std::vector<size_t> trial = best_order;
     std::swap(trial[random.below(trial.size())], trial[random.below(trial.size())]);
     consider(trial);

@@ -66,7 +66,7 @@ void choose_local_layouts(const Nest& nest, std::vector<Layout>& layouts) {
 }
 
 /// Is the statement, alone in its place, a copy of constants into a local tensor?
-bool is_preparation(const Nest& nest, size_t s) {
+bool is_repacking(const Nest& nest, size_t s) {
   const Statement& statement = nest.statements()[s];
   if (statement.update != Update::assign || statement.value.op != Expr::Op::read) return false;
   if (nest.tensors()[statement.write.tensor].role != Role::local) return false;
@@ -79,11 +79,11 @@ bool is_preparation(const Nest& nest, size_t s) {
   return true;
 }
 
-Preparation preparation_of(const Nest& nest, size_t s, const std::vector<Layout>& layouts) {
+Repacking repacking_of(const Nest& nest, size_t s, const std::vector<Layout>& layouts) {
   auto [statement, order] = rebased(nest.statements()[s], nest.order[s]);
   std::vector<poly::Interval> ranges;
   for (const Loop& loop : order.loops) ranges.push_back({0, loop.extent - 1});
-  Preparation p;
+  Repacking p;
   p.from = statement.reads.front().tensor;
   p.to = statement.write.tensor;
   p.extents = extents(order);
@@ -176,10 +176,9 @@ NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target
   std::vector<std::vector<LoopNode>> places;
   std::set<size_t> copied;
   for (size_t i = 0; i < tree.places.size(); ++i) {
-    if (is_preparation(tree.nest, statements[i].front())) {
-      result.preparations.push_back(
-          preparation_of(tree.nest, statements[i].front(), stored.layouts));
-      copied.insert(result.preparations.back().to);
+    if (is_repacking(tree.nest, statements[i].front())) {
+      result.repackings.push_back(repacking_of(tree.nest, statements[i].front(), stored.layouts));
+      copied.insert(result.repackings.back().to);
       continue;
     }
     result.once.push_back(of_weights[i]);
@@ -202,7 +201,7 @@ std::vector<Fitting> fitting_schedules(const Nest& given, std::vector<Layout> la
   return fitting_schedules(Situation{nest, layouts, target});
 }
 
-void prepare(const Preparation& p, const std::byte* from, std::byte* to, long bytes) {
+void repack(const Repacking& p, const std::byte* from, std::byte* to, long bytes) {
   size_t depth = p.extents.size();
   std::vector<long> at(depth, 0);
   auto size = static_cast<size_t>(bytes);

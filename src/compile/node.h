@@ -9,7 +9,7 @@ namespace lathe {
 
 /// Copies constants into the order in which a kernel reads them, before the network runs:
 /// to[target(i)] = from[source(i)] for all i in the box "extents" where "guard" holds.
-struct Preparation {
+struct Repacking {
   size_t from, to;  ///< tensors
   std::vector<long> extents;
   poly::Affine source, target;
@@ -22,7 +22,7 @@ struct NodeCode {
   std::string recipe;
   std::vector<Tensor> tensors;
   std::vector<Layout> layouts;
-  std::vector<Preparation> preparations;
+  std::vector<Repacking> repackings;
   std::vector<Code> kernels;  ///< in sequence
   std::vector<bool> once;     ///< which kernels need weights alone: they run when they are loaded
   std::string nest, loops;    ///< as text, where it was asked for
@@ -32,7 +32,7 @@ struct NodeCode {
 /// What else is wanted of a nest that is compiled.
 enum class Listing { none, text };
 
-/// Does a nest leave what it does not set as it is? Otherwise that is 0.
+/// What becomes of elements that a nest does not set: they become 0, or keep their value.
 enum class Unset { zero, kept };
 
 /// Compiles a nest whose tensors have these layouts; those without axes (of locals) are chosen.
@@ -46,7 +46,7 @@ NodeCode lower_node(const Nest& nest, std::vector<Layout> layouts, const Target&
 std::vector<Fitting> fitting_schedules(const Nest& nest, std::vector<Layout> layouts,
                                        const Target& target, Unset unset = Unset::zero);
 
-/// Copies the elements of "from" as a preparation says; "bytes" is the size of one.
-void prepare(const Preparation& preparation, const std::byte* from, std::byte* to, long bytes);
+/// Copies the elements of "from" as a repacking says; "bytes" is the size of one.
+void repack(const Repacking& repacking, const std::byte* from, std::byte* to, long bytes);
 
 }  // namespace lathe

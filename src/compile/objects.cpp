@@ -1,7 +1,9 @@
 // objects.cpp: the cache of object files. Interface: objects.h.
 //
 // The folder is $LATHE_CACHE, or lathe/objects in $XDG_CACHE_HOME or ~/.cache. A file that another
-// process writes at the same time is never seen half-written: files are renamed into place.
+// process writes at the same time is never seen half-written: files are renamed into place. A file
+// ends with the fingerprint of the object and its name: one that was changed since, cut short or
+// renamed is no object, and is written again.
 #include "compile/objects.h"
 
 #include <fmt/format.h>
@@ -15,6 +17,12 @@
 #include "data/file.h"
 
 namespace lathe {
+namespace {
+
+constexpr size_t fingerprint_size = 32;
+
+}  // namespace
+
 std::string fingerprint(const std::string& text) {
   return fmt::format("{:016x}{:016x}", hash_bytes(text, 1), hash_bytes(text, 2));
 }
@@ -46,12 +54,11 @@ std::optional<std::string> kept_object(const std::string& name) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return std::nullopt;
   try {
-    InputFile file(path.string());
-    std::vector<std::byte> bytes = file.read(0, file.size());
-    std::string object(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-    // The last bytes repeat the name: a file cut short is no object.
-    if (!object.ends_with(name)) return std::nullopt;
-    object.resize(object.size() - name.size());
+    std::string object = read_file(path.string());
+    size_t size = object.size() - std::min(object.size(), fingerprint_size + name.size());
+    std::string end = object.substr(size);
+    object.resize(size);
+    if (end != fingerprint(object) + name) return std::nullopt;
     return object;
   } catch (const UserError&) {
     return std::nullopt;
@@ -64,8 +71,9 @@ void keep_object(const std::string& name, const std::string& object) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   try {
+    std::string end = fingerprint(object) + name;
     write_file((path / (name + ".o")).string(),
-               {std::as_bytes(std::span(object)), std::as_bytes(std::span(name))});
+               {std::as_bytes(std::span(object)), std::as_bytes(std::span(end))});
   } catch (const UserError&) {
     return;  // it is made again next time
   }

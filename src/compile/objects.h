@@ -16,7 +16,8 @@ const std::string& program_version();
 /// Returns the folder that objects are kept in; empty if there is none.
 std::filesystem::path objects_folder();
 
-/// Returns the object that was kept under this name, if there is one.
+/// Returns the object that was kept under this name, if there is one and its bytes are as they
+/// were.
 std::optional<std::string> kept_object(const std::string& name);
 
 /// Keeps an object. A folder that cannot be written is no failure: the object is made again then.

@@ -19,8 +19,8 @@ Graph without_data(Graph graph) {
 void write(const CompiledWeight& weight, const Array& data, std::byte* weights) {
   const std::byte* from = data.bytes().data();
   std::byte* to = weights + weight.offset;
-  if (weight.preparation) {
-    prepare(*weight.preparation, from, to, size_of(weight.type.element));
+  if (weight.repacking) {
+    repack(*weight.repacking, from, to, size_of(weight.type.element));
   } else {
     std::memcpy(to, from, data.bytes().size());
   }

@@ -42,7 +42,7 @@ Dataset load_synthetic(const std::string& spec, const std::string& arguments, Sp
     count = number_in<long>(std::string_view(arguments).substr(comma + 1), spec, 1);
   }
   auto seed = number_in<uint64_t>(std::string_view(arguments).substr(0, comma), spec, 0);
-  return synthetic_dataset(seed, count, split, normalize);
+  return synthetic_dataset({seed, count, split, normalize});
 }
 
 void check_range(const Dataset& dataset, long first, long number) {
@@ -90,7 +90,6 @@ Dataset load_dataset(const std::string& spec, Split split, Normalize normalize) 
 void normalise_bytes(std::span<const uint8_t> bytes, long channels, long pixels,
                      Normalize normalize, std::span<float> values) {
   check(bytes.size() == values.size(), "each byte becomes one value");
-  check(normalize == Normalize::none || channels == 3, "images that are normalised have colours");
   Statistics statistics = statistics_of(normalize);
   for (size_t i = 0; i < bytes.size(); ++i) {
     size_t c = i / static_cast<size_t>(pixels) % static_cast<size_t>(channels) % 3;

@@ -1,4 +1,4 @@
-// Images with labels, to train a network and to measure its accuracy.
+// Samples with labels, to train a network and to measure its accuracy: images, or tokens.
 //
 //   Dataset data = load_dataset("cifar10:/data/cifar10", Split::test, Normalize::cifar);
 //   Array images = data.images(0, 128);                f32 128x3x32x32
@@ -20,12 +20,25 @@ namespace lathe {
 /// Which half of a dataset: what a network learns from, or what it is judged by.
 enum class Split { train, test };
 
+/// What a network reads of one sample at one of its inputs.
+struct InputForm {
+  Shape shape = {3, 32, 32};
+  long below = 0;  ///< numbers are whole, from 0 to below - 1; 0: they are real
+};
+
+/// What a network reads and says of one sample. Data that are generated take this form.
+struct SampleForm {
+  std::vector<InputForm> inputs = {InputForm{}};
+  long classes = 10;
+};
+
 /// Images with labels.
 struct Dataset {
   std::string name;  // "cifar10"
   long count = 0;
-  long classes = 0;  // labels are 0 to classes - 1
-  Shape shape;       // of one image: channels x rows x columns
+  long classes = 0;                  // labels are 0 to classes - 1
+  Shape shape;                       // of one image: channels x rows x columns
+  std::vector<Dataset> others = {};  // what further inputs of a network read; without labels
 
   /// Returns "number" images from "first" on as f32 number x channels x rows x columns.
   Array images(long first, long number) const;
@@ -36,10 +49,17 @@ struct Dataset {
   std::function<void(long first, std::span<float> values)> read_images;
   /// Writes the labels from "first" on until "labels" is full: how a source provides labels().
   std::function<void(long first, std::span<long> labels)> read_labels;
+  /// Returns data of another form: how a source provides fitted(). Null: they are as they are.
+  std::function<Dataset(const SampleForm&)> in_form = nullptr;
+
+  /// Returns the data for a network that reads samples of this form: generated data take it, others
+  /// stay as they are.
+  Dataset fitted(const SampleForm& form) const { return in_form ? in_form(form) : *this; }
 };
 
 /// Loads a dataset by what it is and where:
-///   synthetic:SEED[,COUNT]  made up: 10 classes of noisy waves, 3x32x32; the same on every machine
+///   synthetic:SEED[,COUNT]  made up: noisy waves, or tokens; the same on every machine. They have
+///                           10 classes and 3x32x32 values until they are fitted to a network.
 ///   cifar10:DIR             CIFAR-10 in its binary form: data_batch_1.bin ... and test_batch.bin
 ///   npy:X.npy,Y.npy         images N x channels x rows x columns and N labels, for both splits
 /// Bytes are scaled to 0..1 and normalised; other numbers, which only npy has, are taken as they

@@ -12,65 +12,51 @@
 #include <utility>
 
 #include "base/error.h"
+#include "data/draft.h"
 
 namespace lathe {
 namespace {
-
-/// A temporary file beside the one to write; it is removed unless it was renamed.
-struct Draft {
-  std::string path;
-  int descriptor = -1;
-
-  Draft() = default;
-  Draft(const Draft&) = delete;
-  Draft& operator=(const Draft&) = delete;
-  ~Draft() {
-    if (descriptor >= 0) ::close(descriptor);
-    if (!path.empty()) ::unlink(path.c_str());
-  }
-};
 
 [[noreturn]] void fail_to_write(const std::string& path, int error) {
   fail("cannot write '{}': {}", path, std::strerror(error));
 }
 
-/// Opens a file of a name that no other file has, beside "path".
-void open_draft(Draft& draft, const std::string& path) {
-  for (int attempt = 0; attempt < 1000; ++attempt) {
-    std::string name = fmt::format("{}.{}-{}.tmp", path, ::getpid(), attempt);
-    draft.descriptor = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (draft.descriptor >= 0) {
-      draft.path = name;
-      return;
-    }
-    if (errno != EEXIST) fail_to_write(path, errno);
-  }
-  fail("cannot write '{}': remove the files '{}.*.tmp' beside it", path, path);
-}
-
 void append(const Draft& draft, std::span<const std::byte> bytes, const std::string& path) {
   while (!bytes.empty()) {
-    ssize_t written = ::write(draft.descriptor, bytes.data(), bytes.size());
+    ssize_t written = ::write(draft.descriptor(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail_to_write(path, errno);
     bytes = bytes.subspan(static_cast<size_t>(written));
   }
 }
 
+/// Says what is at a path that is no regular file.
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a directory";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  return "a device";
+}
+
+void check_is_regular(const std::string& path, const struct stat& status) {
+  if (S_ISREG(status.st_mode)) return;
+  fail("cannot read '{}': it is {}, not a regular file", path, kind_of(status.st_mode));
+}
+
 }  // namespace
 
 InputFile::InputFile(std::string path) : path_(std::move(path)) {
-  // Not to wait for a writer, should the path be a pipe.
+  struct stat status {};
+  if (::stat(path_.c_str(), &status) == 0) check_is_regular(path_, status);
+  // Not to wait for a writer, should the path have become a pipe since.
   int descriptor = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (descriptor < 0) fail("cannot read '{}': {}", path_, std::strerror(errno));
   descriptor_ = std::shared_ptr<const int>(new int(descriptor), [](const int* owned) {
     ::close(*owned);
     delete owned;
   });
-  struct stat status {};
   if (::fstat(descriptor, &status) != 0) fail("cannot read '{}': {}", path_, std::strerror(errno));
-  if (S_ISDIR(status.st_mode)) fail("cannot read '{}': it is a directory, not a file", path_);
-  if (!S_ISREG(status.st_mode)) fail("cannot read '{}': it is not a regular file", path_);
+  check_is_regular(path_, status);
   size_ = status.st_size;
 }
 
@@ -88,19 +74,23 @@ std::vector<std::byte> InputFile::read(long offset, long count) const {
   return bytes;
 }
 
+std::string read_file(const std::string& path) {
+  InputFile file(path);
+  std::vector<std::byte> bytes = file.read(0, file.size());
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
 void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& parts) {
   struct stat status {};
   if (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    fail("cannot write '{}': it is {}", path,
-         S_ISDIR(status.st_mode) ? "a directory" : "not a regular file");
+    fail("cannot write '{}': it is {}, not a regular file", path, kind_of(status.st_mode));
   }
-  Draft draft;
-  open_draft(draft, path);
+  Draft draft(path, Draft::Kind::file, path);
   for (std::span<const std::byte> part : parts) append(draft, part, path);
-  if (::fsync(draft.descriptor) != 0) fail_to_write(path, errno);
-  if (::close(std::exchange(draft.descriptor, -1)) != 0) fail_to_write(path, errno);
-  if (std::rename(draft.path.c_str(), path.c_str()) != 0) fail_to_write(path, errno);
-  draft.path.clear();
+  if (::fsync(draft.descriptor()) != 0) fail_to_write(path, errno);
+  // While it is still locked: nobody else takes it over in between.
+  if (std::rename(draft.path().c_str(), path.c_str()) != 0) fail_to_write(path, errno);
+  draft.release();
 }
 
 std::string hash_of_file(const std::string& path) {

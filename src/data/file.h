@@ -14,7 +14,8 @@ namespace lathe {
 /// several threads.
 class InputFile {
  public:
-  /// Opens a file. Fails where there is none, or it is no regular file.
+  /// Opens a file. Fails where there is none, or it is no regular file: one that is a pipe or a
+  /// device is not even opened.
   explicit InputFile(std::string path);
 
   const std::string& path() const { return path_; }
@@ -29,6 +30,9 @@ class InputFile {
   std::shared_ptr<const int> descriptor_;
   long size_ = 0;
 };
+
+/// Reads a whole file.
+std::string read_file(const std::string& path);
 
 /// Writes a file of these bytes, one part after the other. Until all is written the path keeps
 /// what it held; a failure leaves nothing behind.

@@ -54,9 +54,9 @@ using ValueId = size_t;
 inline constexpr ValueId no_value = static_cast<ValueId>(-1);
 
 /// Where the elements of a value lie while the network runs. By default they lie row-major in a
-/// place of their own. It changes no result; passes choose it, and the text form leaves it out.
+/// place of their own. Passes choose it; it changes no result, and the text form leaves it out.
 struct Storage {
-  long block = 1;           ///< so many channels (dimension 1) lie together, innermost
+  long block = 1;           ///< number of channels (dimension 1) that lie side by side, innermost
   std::vector<Pad> border;  ///< elements around each dimension that hold "padding"; empty: none
   double padding = 0;
   ValueId whole = no_value;  ///< the value that this one is a part of, if any
@@ -76,7 +76,7 @@ struct Value {
   std::string name;
   Kind kind = Kind::computed;
   Type type;
-  std::optional<Array> data = std::nullopt;  ///< of weights, state and constants, once there is any
+  std::optional<Array> data = std::nullopt;  ///< of weights, state and constants, where it is known
   Initial initial = {};                      ///< of weights and state without data
   Storage storage = {};
 };
@@ -100,7 +100,7 @@ struct Graph {
   std::vector<ValueId> outputs;
 };
 
-/// Checks that a graph is one: ids exist, every computed value has one node that comes before its
+/// Checks that a graph is valid: ids exist, every computed value has one node that comes before its
 /// users, names are unique, data have the type of their value.
 void verify(const Graph& graph);
 

@@ -8,17 +8,18 @@ namespace lathe {
 namespace {
 
 /// Returns the part of the budget that is gone when a phase ends. Tables are worth most: every
-/// network is chosen by them. The last fifth is for tuning and the bundle.
+/// network is chosen by them. To compare is to measure the list of blocks, which has as many as the
+/// space. The last fifth is for tuning and the bundle.
 double share_until(Budget::Phase phase) {
   switch (phase) {
     case Budget::Phase::looking:
-      return 0.15;
+      return 0.1;
     case Budget::Phase::measuring:
-      return 0.45;
+      return 0.35;
     case Budget::Phase::scoring:
-      return 0.6;
+      return 0.45;
     case Budget::Phase::trying:
-      return 0.75;
+      return 0.55;
     case Budget::Phase::comparing:
       return 0.8;
   }

@@ -70,7 +70,7 @@ class RandomGate {
       : options_(options),
         listener_(listener),
         seed_(options.score.network.seed),
-        network_(load_untrained(options.score)),
+        network_(load_judged(options.score)),
         choices_(choices_of(network_)),
         scorer_(make_scorer(options.score)),
         start_(Clock::now()),
@@ -158,12 +158,12 @@ class RandomGate {
     for (const LayerScore& layer : first_.original()) total += layer.score;
     for (size_t i = 0; i < count; ++i) {
       check_stopped(listener_);
-      listener_(WorkDone{"networks evaluated", i, count});
       Graph changed = transformed(network_, recipe_of(drawn_[i], choices_));
-      Evaluation evaluation(initialised(changed, seed_), scorer_.batch(seed_),
-                            scorer_.evaluation(seed_));
+      Evaluation evaluation(initialised(changed, seed_), scorer_.batch(changed, seed_),
+                            scorer_.evaluation(changed, seed_));
       result_.exact_ratios.push_back(
           std::log(evaluation.run({first_.metrics().front()})[0].total / total));
+      listener_(WorkDone{"networks evaluated", i + 1, count});
     }
     std::vector<double> approximate(result_.log_ratios.begin(),
                                     result_.log_ratios.begin() + static_cast<long>(count));
@@ -175,7 +175,7 @@ class RandomGate {
 
 GateVerdict judge_network(const GateJobOptions& options, const JobListener& listener) {
   const std::vector<Metric> metrics = options.rule.metrics();
-  Graph original = load_untrained(options.score);
+  Graph original = load_judged(options.score);
   Graph candidate = transformed(original, options.recipe);
   auto seeds = static_cast<size_t>(options.score.seeds);
   size_t before = 0;

@@ -42,7 +42,7 @@ class Row {
         seed_(options.score.network.seed),
         timed_(load_network(options.score.network)),
         row_(interpolated(timed_, options.first, options.second, options.between)),
-        scored_(load_untrained(options.score)),
+        scored_(load_judged(options.score)),
         scorer_(make_scorer(options.score)),
         rule_(suited(options.rule, timed_, scorer_.dataset())),
         bench_(initialised(timed_, seed_), bench_options(options)) {}
@@ -50,10 +50,11 @@ class Row {
   std::vector<InterpolatedNetwork> run(const JobListener& listener) {
     std::vector<Scores> original = scorer_.run(scored_, rule_.metrics());
     std::vector<InterpolatedNetwork> networks;
+    listener(WorkDone{"networks", 0, row_.size()});
     for (const Between& between : row_) {
-      listener(WorkDone{"networks", networks.size(), row_.size()});
       if (listener.is_stopped()) break;
       networks.push_back(evaluated(between, original));
+      listener(WorkDone{"networks", networks.size(), row_.size()});
     }
     mark_best(networks);
     return networks;

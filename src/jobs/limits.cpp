@@ -39,11 +39,17 @@ void check_count(const char* option, const char* what, long limit, long least, l
 
 }  // namespace
 
+long least_weights(const NetworkSpace& space) {
+  return least_of(space, space.weights, &LayerVariant::weights);
+}
+
+long least_macs(const NetworkSpace& space) {
+  return least_of(space, space.macs, &LayerVariant::macs);
+}
+
 void check_reachable(const NetworkLimits& limits, const NetworkSpace& space) {
-  check_count("--max-params", "weights", limits.weights,
-              least_of(space, space.weights, &LayerVariant::weights), space.weights);
-  check_count("--max-macs", "MACs", limits.macs, least_of(space, space.macs, &LayerVariant::macs),
-              space.macs);
+  check_count("--max-params", "weights", limits.weights, least_weights(space), space.weights);
+  check_count("--max-macs", "MACs", limits.macs, least_macs(space), space.macs);
 }
 
 void check_reachable(const NetworkLimits& limits, double rest, double all) {
@@ -73,16 +79,14 @@ std::vector<ResultLimit> limits_reached(const StrategyInput& input, const Search
     double least = std::isfinite(fastest) ? fastest : least_time(input.tables);
     add("latency", limits.time * ms, result.original.ms, result.winner.ms, least * ms);
   }
-  auto add_count = [&](const char* what, long limit, long now, long winners,
-                       long LayerVariant::*of) {
+  auto add_count = [&](const char* what, long limit, long now, long winners, long least) {
     if (limit == unlimited) return;
-    auto least = static_cast<double>(least_of(input.space, now, of));
     add(what, static_cast<double>(limit), static_cast<double>(now), static_cast<double>(winners),
-        least);
+        static_cast<double>(least));
   };
   add_count("weights", limits.weights, input.space.weights, result.winner.weights,
-            &LayerVariant::weights);
-  add_count("MACs", limits.macs, input.space.macs, result.winner.macs, &LayerVariant::macs);
+            least_weights(input.space));
+  add_count("MACs", limits.macs, input.space.macs, result.winner.macs, least_macs(input.space));
   return all;
 }
 

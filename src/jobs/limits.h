@@ -6,6 +6,10 @@
 
 namespace lathe {
 
+/// Returns the least weights, and MACs, that a network of a space can have.
+long least_weights(const NetworkSpace& space);
+long least_macs(const NetworkSpace& space);
+
 /// Fails if no network of a space has as few weights, or as few MACs, as the limits ask for: says
 /// which limit, and by how much it is missed.
 void check_reachable(const NetworkLimits& limits, const NetworkSpace& space);

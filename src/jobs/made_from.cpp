@@ -9,10 +9,6 @@
 namespace lathe {
 namespace {
 
-bool is_file(const std::string& network) {
-  return is_onnx_file(network) || network.ends_with(".graph");
-}
-
 void check_file(const MadeFrom& origin, const std::string& path) {
   if (!std::filesystem::exists(path)) {
     fail("the network's file '{}' is not there; --network FILE says where it is now", path);
@@ -26,7 +22,7 @@ void check_file(const MadeFrom& origin, const std::string& path) {
 
 MadeFrom origin_of(const NetworkArguments& arguments) {
   MadeFrom origin{arguments.network, ""};
-  if (is_file(arguments.network)) origin.file = hash_of_file(arguments.network);
+  if (is_network_file(arguments.network)) origin.file = hash_of_file(arguments.network);
   origin.shapes = arguments.shapes;
   for (const std::string& text : arguments.recipes) {
     origin.applied.push_back(load_network_recipe("--apply", text));

@@ -2,12 +2,13 @@
 #include "jobs/network_source.h"
 
 #include <charconv>
-#include <fstream>
-#include <sstream>
 
 #include "base/error.h"
+#include "bundle/making.h"
+#include "data/file.h"
 #include "onnx/onnx.h"
 #include "ops/op.h"
+#include "program/rebatch.h"
 
 namespace lathe {
 namespace {
@@ -23,17 +24,13 @@ std::map<std::string, Shape> parse_shapes(const std::vector<std::string>& texts)
 }
 
 Graph load_text(const std::string& path) {
-  std::ifstream file(path);
-  std::stringstream content;
-  if (!file) fail("cannot read '{}'", path);
-  content << file.rdbuf();
-  Graph graph = parse_graph(content.str(), path);
+  Graph graph = parse_graph(read_file(path), path);
   verify_types(graph);
   return graph;
 }
 
 Graph load_plain(const NetworkArguments& arguments, const std::map<std::string, Array>& values) {
-  bool is_file = is_onnx_file(arguments.network) || arguments.network.ends_with(".graph");
+  bool is_file = is_network_file(arguments.network);
   const ModelOptions& model = arguments.model;
   if (is_file && (model.batch != 1 || model.classes || model.size)) {
     fail(
@@ -50,6 +47,17 @@ Graph load_plain(const NetworkArguments& arguments, const std::map<std::string, 
   return load_model(arguments.network, arguments.model);
 }
 
+/// Is a network the one that a bundle was made of? The number of samples does not count.
+bool is_made_of(const Making& making, const Graph& network) {
+  if (structure_of(initialised(network, 0)) == making.structure) return true;
+  try {
+    Graph same = rebatched(network, making.origin.model.batch);
+    return structure_of(initialised(same, 0)) == making.structure;
+  } catch (const UserError&) {
+    return false;  // its number of samples is built in, and is another one
+  }
+}
+
 }  // namespace
 
 NetworkRecipe load_network_recipe(const std::string& option, const std::string& text) {
@@ -63,12 +71,28 @@ NetworkRecipe load_network_recipe(const std::string& option, const std::string& 
 
 bool is_onnx_file(const std::string& network) { return network.ends_with(".onnx"); }
 
+bool is_network_file(const std::string& network) {
+  return is_onnx_file(network) || network.ends_with(".graph");
+}
+
 Graph load_network(const NetworkArguments& arguments, const std::map<std::string, Array>& values) {
   Graph graph = load_plain(arguments, values);
   for (const std::string& text : arguments.recipes) {
-    graph = transformed(graph, load_network_recipe("--apply", text));
+    NetworkRecipe recipe = load_network_recipe("--apply", text);
+    check_recipe(text, arguments.network, graph);
+    graph = transformed(graph, recipe);
   }
   return graph;
+}
+
+void check_recipe(const std::string& text, const std::string& name, const Graph& network) {
+  if (!text.ends_with(".json") && !text.ends_with(".recipe")) return;
+  std::optional<Making> making = making_in(text);
+  if (!making || making->origin.network == name || is_made_of(*making, network)) return;
+  fail(
+      "'{}' was found for '{}', and '{}' is another network. 'lathe optimize {}' searches for a "
+      "recipe for it",
+      text, making->origin.network, name, name);
 }
 
 Shape parse_shape(const std::string& text) {

@@ -27,8 +27,13 @@ struct NetworkArguments {
 /// Reads what an option was given: recipes for layers, or the file that holds them.
 NetworkRecipe load_network_recipe(const std::string& option, const std::string& text);
 
+/// Fails if a recipe is a file that says which network it was found for, and that is another one.
+void check_recipe(const std::string& text, const std::string& name, const Graph& network);
+
 /// Does the text name an ONNX file, and not a built-in network?
 bool is_onnx_file(const std::string& network);
+/// Does the text name a file, .onnx or .graph, and not a built-in network?
+bool is_network_file(const std::string& network);
 
 /// Loads the network: a built-in one by name, an .onnx file, or a .graph file. Values of inputs
 /// that are known may be given for ONNX files.

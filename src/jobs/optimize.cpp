@@ -2,6 +2,7 @@
 #include "jobs/optimize.h"
 
 #include <cmath>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -35,11 +36,17 @@ Journal::Identity identity_of(const OptimizeOptions& options, const Graph& netwo
           {"number of threads", std::to_string(options.threads)}};
 }
 
-/// Returns the options of a space of which some will be chosen.
-SpaceOptions wide(SpaceOptions options) {
-  constexpr size_t times = 3;
-  options.most *= times;
-  return options;
+std::string bundle_in(const std::string& folder) { return folder + "/bundle"; }
+
+/// Variants that are looked at for each that is kept. Screening needs something to choose from, and
+/// to look at one takes far less than to measure it.
+constexpr size_t looked_at = 3;
+
+/// Returns the space that a strategy is for, before any of it is screened.
+NetworkSpace space_for(const Strategy& strategy, const Graph& network, SpaceOptions options) {
+  if (strategy.space == SpaceOf::blocks) return block_space(network, options);
+  options.most *= looked_at;
+  return network_space(network, options);
 }
 
 BenchOptions bench_options(const OptimizeOptions& options) {
@@ -68,13 +75,13 @@ class NetworkSearch {
         strategy_(find_strategy(options.strategy)),
         budget_(options.budget),
         timed_(load_network(options.score.network)),
-        space_(reachable_space(timed_, options)),
+        space_(reachable_space(strategy_, timed_, options)),
         scorer_(make_scorer(options.score)),
         rule_(suited(options.rule, timed_, scorer_.dataset())),
-        scored_(load_untrained(options.score)),
+        scored_(load_judged(options.score)),
         folder_(options.folder),
         identity_(identity_of(options, timed_)),
-        journal_(options.folder, identity_),
+        journal_(own_folder(options.folder), identity_),
         original_(initialised(timed_, options.score.network.seed)),
         bench_(original_, bench_options(options)),
         first_(scored_, scorer_, rule_.metrics(), options.score.network.seed) {
@@ -89,15 +96,15 @@ class NetworkSearch {
     if (done) leave_originals(space_);
     if (!fill_tables()) return {options_.folder, true, std::nullopt};
     if (done) return ended({}, {});
-    SearchReport report = searched(strategy_, Phase::trying);
+    SearchReport report = searched(strategy_, input(), strategy_.name, Phase::trying);
     return ended(report, compared());
   }
 
  private:
-  /// What another strategy came to, by the same gate.
+  /// What one way of choosing from the list of blocks came to, by the same gate.
   struct Baseline {
-    std::string strategy;
-    Winner best;
+    std::string way;
+    SearchReport report;
   };
 
   const OptimizeOptions& options_;
@@ -118,9 +125,20 @@ class NetworkSearch {
   std::vector<ResultPeer> peers_;
   double own_ = 0;  // seconds of the original, where a constraint asks for them
   LayerTables tables_;
+  NetworkSpace blocks_;  // the list of blocks, to compare with
+  LayerTables block_tables_;
 
-  static NetworkSpace reachable_space(const Graph& network, const OptimizeOptions& options) {
-    NetworkSpace space = network_space(network, wide(options.space));
+  /// Returns the folder of a search. Fails where its bundle holds what must not be replaced.
+  static const std::string& own_folder(const std::string& folder) {
+    std::error_code ignored;
+    std::string bundle = bundle_in(folder);
+    if (std::filesystem::exists(bundle, ignored)) check_bundle_folder(bundle);
+    return folder;
+  }
+
+  static NetworkSpace reachable_space(const Strategy& strategy, const Graph& network,
+                                      const OptimizeOptions& options) {
+    NetworkSpace space = space_for(strategy, network, options.space);
     // Links take away channels, which no variant alone does.
     check_reachable(options.limits, options.space.narrow ? with_links(space, network) : space);
     return space;
@@ -130,9 +148,11 @@ class NetworkSearch {
     for (LayerKind& kind : space.kinds) kind.variants.resize(1);
   }
 
-  StrategyInput input() const {
-    return {space_,
-            tables_,
+  StrategyInput input() const { return input(space_, tables_); }
+
+  StrategyInput input(const NetworkSpace& space, const LayerTables& tables) const {
+    return {space,
+            tables,
             rule_,
             options_.limits,
             options_.trials,
@@ -188,39 +208,61 @@ class NetworkSearch {
   /// Returns false if it was stopped.
   bool fill_tables() {
     int workers = workers_of(options_.score);
-    if (options_.space.most > 0) {
+    bool is_list = strategy_.space == SpaceOf::blocks;  // of which nothing is left out
+    if (options_.space.most > 0 && !is_list) {
       auto few = screened(space_, options_.space.most, rule_, first_, journal_, workers,
                           table_options(Phase::looking));
       if (!few) return false;
       space_ = std::move(*few);
     }
-    if (options_.space.narrow) space_ = with_links(std::move(space_), timed_);
+    if (options_.space.narrow && !is_list) space_ = with_links(std::move(space_), timed_);
     return measure_layers(tables_, space_, timed_, bench_, journal_,
                           table_options(Phase::measuring)) &&
            score_layers(tables_, space_, first_, journal_, workers, table_options(Phase::scoring));
   }
 
-  /// Runs a strategy on the tables.
-  SearchReport searched(const Strategy& strategy, Phase phase) {
+  /// Runs a strategy on tables; "name" is what listeners are told of it.
+  SearchReport searched(const Strategy& strategy, const StrategyInput& in, const std::string& name,
+                        Phase phase) {
     SearchLaboratory laboratory{timed_,
                                 scored_,
                                 scorer_,
                                 bench_,
                                 journal_,
                                 [&](const Trial& trial, long n) {
-                                  listener_(NetworkTried{trial, n, strategy.name});
+                                  listener_(NetworkTried{trial, n, name});
                                 },
                                 [&] { return listener_.is_stopped() || budget_.is_spent(phase); }};
-    return run_search(strategy, input(), laboratory);
+    return run_search(strategy, in, laboratory);
   }
 
-  /// Runs the strategies that results are compared with.
+  /// Measures and scores the list of blocks, all of it; what the journal knows is not done again.
+  /// Returns false if it was stopped.
+  bool fill_block_tables() {
+    if (strategy_.space == SpaceOf::blocks) {
+      blocks_ = space_;
+      block_tables_ = tables_;
+      return true;
+    }
+    blocks_ = block_space(timed_, options_.space);
+    TableOptions how = table_options(Phase::comparing);
+    return measure_layers(block_tables_, blocks_, timed_, bench_, journal_, how) &&
+           score_layers(block_tables_, blocks_, first_, journal_, workers_of(options_.score), how);
+  }
+
+  /// Chooses from the list of blocks: at random, as searches over blocks do, and by the same
+  /// integer program that chooses among what steps compose. What the search itself did is left out.
   std::vector<Baseline> compared() {
     std::vector<Baseline> result;
-    for (const char* name : {"nas"}) {
-      if (options_.strategy == name || listener_.is_stopped()) continue;
-      auto best = searched(find_strategy(name), Phase::comparing).best;
-      if (best) result.push_back({name, *best});
+    if (!options_.blocks || listener_.is_stopped() || !fill_block_tables()) return result;
+    // A list of which a part was measured would be no fair one.
+    if (budget_.is_spent(Phase::comparing)) return result;
+    const std::pair<const char*, const char*> ways[] = {{"sampled", "nas"}, {"assigned", "assign"}};
+    for (auto [way, strategy] : ways) {
+      if (strategy_.name == strategy && strategy_.space == SpaceOf::blocks) continue;
+      if (listener_.is_stopped()) break;
+      result.push_back({way, searched(find_strategy(strategy), input(blocks_, block_tables_),
+                                      fmt::format("blocks {}", way), Phase::comparing)});
     }
     return result;
   }
@@ -245,7 +287,7 @@ class NetworkSearch {
     if (times) set_times(report, *times);
     SearchResult result = summarised(input(), report, journal_);
     result.winner.tuned = result.found && times && how.seconds > 0;
-    set_baselines(result, baselines, tuning);
+    set_baselines(result, baselines, tuning, how.seconds > 0);
     result.limits = limits_reached(input(), result, report.fastest_accepted);
     set_origin(result);
     write(result, tuning.compiling());
@@ -264,18 +306,29 @@ class NetworkSearch {
     report.best->own = times.own;
     report.best->time = times.time;
     report.best->spread = times.spread;
+    report.best->checks = times.checks;
+    report.best->original_checks = times.own_checks;
     if (times.time < times.own) return;
     report.best.reset();
     ++report.reasons["it is no faster than the original when both are tuned"];
   }
 
+  /// Measures the best of the list of blocks as the winner is measured, tuned for the same time.
   void set_baselines(SearchResult& result, const std::vector<Baseline>& baselines,
-                     EqualTuning& tuning) {
+                     EqualTuning& tuning, bool tuned) {
+    if (baselines.empty()) return;
+    result.blocks = ResultBlocks{most_variants(blocks_), log_size(blocks_), {}};
     for (const Baseline& baseline : baselines) {
-      result.nas = ResultBaseline{baseline.best.time * 1e3, baseline.best.own * 1e3};
-      if (!result.winner.tuned) continue;
-      auto times = tuned_times(tuning, baseline.best.recipe);
-      if (times) result.nas = ResultBaseline{times->time * 1e3, times->own * 1e3};
+      ResultBaseline each =
+          baseline_of(input(blocks_, block_tables_), baseline.report, baseline.way);
+      std::optional<NetworkTimes> times;
+      if (baseline.report.best) times = tuned_times(tuning, baseline.report.best->recipe);
+      if (times) {
+        each.ms = times->time * 1e3;
+        each.original_ms = times->own * 1e3;
+        each.tuned = tuned;
+      }
+      result.blocks->ways.push_back(std::move(each));
     }
   }
 
@@ -298,7 +351,7 @@ class NetworkSearch {
     Making making{origin_of(options_.score.network)};
     making.seed = options_.score.network.seed;
     making.about = about(result);
-    make_bundle(timed_, result.winner.recipe, making, how, options_.folder + "/bundle", page);
+    make_bundle(timed_, result.winner.recipe, making, how, bundle_in(options_.folder), page);
   }
 };
 

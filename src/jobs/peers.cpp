@@ -1,6 +1,7 @@
 // peers.cpp: runs bench/peers and reads its report. Interface: peers.h.
 #include "jobs/peers.h"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,6 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Lets a descriptor of a child process lead to a file.
+void write_to(const std::string& path, int descriptor) {
+  int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  if (file < 0 || ::dup2(file, descriptor) < 0) _exit(126);
+}
+
 /// Runs a program; its output goes nowhere, its messages to a file, or to ours if that is "".
 /// Returns its status.
 int run_program(const std::vector<std::string>& arguments, const std::string& messages) {
@@ -31,9 +38,8 @@ int run_program(const std::vector<std::string>& arguments, const std::string& me
   pid_t child = fork();
   if (child < 0) fail("cannot start {}", arguments.front());
   if (child == 0) {
-    if (std::freopen("/dev/null", "w", stdout) == nullptr) _exit(126);
-    bool is_kept = !messages.empty();
-    if (is_kept && std::freopen(messages.c_str(), "w", stderr) == nullptr) _exit(126);
+    write_to("/dev/null", STDOUT_FILENO);
+    if (!messages.empty()) write_to(messages, STDERR_FILENO);
     execvp(pointers[0], pointers.data());
     _exit(127);
   }
@@ -45,7 +51,7 @@ int run_program(const std::vector<std::string>& arguments, const std::string& me
 
 /// Returns the file that all peers read: the user's own where it can be, for a file that Lathe
 /// wrote anew might suit it better. Others are named after the network.
-std::string onnx_file(const NetworkArguments& arguments, const FolderDraft& folder) {
+std::string onnx_file(const NetworkArguments& arguments, const TemporaryFolder& folder) {
   bool unchanged = arguments.shapes.empty() && arguments.recipes.empty();
   if (is_onnx_file(arguments.network) && unchanged) return arguments.network;
   Graph graph = initialised(load_network(arguments), arguments.seed);
@@ -111,8 +117,7 @@ std::string find_peers(const std::string& lathe) {
 }
 
 PeerReport measured_peers(const PeerOptions& options) {
-  // Never committed: it is gone when this ends.
-  FolderDraft folder((fs::temp_directory_path() / "lathe-comparison").string());
+  TemporaryFolder folder("lathe-comparison");
   std::string report = folder.file("report.json"), messages;
   if (options.messages == PeerOptions::Messages::kept) messages = folder.file("messages");
   int status = run_program(

@@ -4,12 +4,19 @@
 #include <thread>
 
 #include "base/error.h"
+#include "capacity/judgeable.h"
 #include "program/rebatch.h"
 
 namespace lathe {
 
 Graph load_untrained(const ScoreArguments& arguments) {
   return untrained(rebatched(load_network(arguments.network), arguments.samples));
+}
+
+Graph load_judged(const ScoreArguments& arguments) {
+  Graph network = load_untrained(arguments);
+  check_judgeable(network);
+  return network;
 }
 
 int workers_of(const ScoreArguments& arguments) {

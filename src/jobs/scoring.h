@@ -22,6 +22,8 @@ struct ScoreArguments {
 
 /// Returns the network as it begins, for as many samples as a minibatch has.
 Graph load_untrained(const ScoreArguments& arguments);
+/// Returns the same. Fails first, and says why, if it cannot be judged (capacity/judgeable.h).
+Graph load_judged(const ScoreArguments& arguments);
 
 /// Returns how many workers there are to be.
 int workers_of(const ScoreArguments& arguments);

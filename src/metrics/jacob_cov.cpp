@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
 #include "base/matrix.h"
 #include "metrics/metric_weights.h"
 
@@ -69,6 +70,10 @@ double score_of(const Array& gradients) {
 
 Finish prepare(Evaluation& evaluation) {
   Program& program = evaluation.program();
+  if (!is_float(program.graph().type(program.images()).element)) {
+    fail("jacob_cov looks at gradients by an input of real numbers, and '{}' reads whole ones",
+         evaluation.network().name);
+  }
   ValueId gradient = program.gradients(program.logits(), {program.images()})[0];
   const Shape& shape = evaluation.batch().images.shape();
   if (gradient == no_value) {

@@ -122,6 +122,7 @@ Program::Program(const Graph& network, const ProgramKind& kind, Hook hook)
   using Loss = ProgramKind::Loss;
   Graph plain = network_of(network, kind);
   Learning learning = kind.loss == Loss::given ? with_given_gradient(plain) : with_loss(plain);
+  inputs_ = plain.inputs;
   images_ = learning.images;
   logits_ = learning.logits;
   if (kind.loss != Loss::outputs) labels_ = learning.labels;
@@ -168,12 +169,15 @@ void Program::run(Runners& runners) {
   if (wanted_.empty()) return;
   Graph graph = graph_.unfinished();
   graph.outputs = wanted_;
-  if (labels_ == no_value) std::erase_if(graph.inputs, [&](ValueId id) { return id != images_; });
+  if (labels_ == no_value) graph.inputs = inputs_;
   graph = without_dead(graph);
   verify_types(graph);
   Runner& runner = runners.of(graph);
   for (const Batch& batch : batches_) {
-    std::vector<Array> inputs{converted(batch.images, kind_.element)};
+    std::vector<Array> inputs{converted(batch.images, graph_.type(images_).element)};
+    for (const Array& other : batch.others) {
+      inputs.push_back(converted(other, graph_.type(inputs_.at(inputs.size())).element));
+    }
     if (batch.gradient) {
       inputs.push_back(converted(*batch.gradient, kind_.element));
     } else if (labels_ != no_value) {
@@ -185,10 +189,15 @@ void Program::run(Runners& runners) {
 
 Evaluation::Evaluation(const Graph& network, Batch batch, EvaluationOptions options)
     : network_(network), batch_(std::move(batch)), options_(std::move(options)) {
-  const Shape& shape = network.values.at(network.inputs.at(0)).type.shape;
-  if (batch_.images.shape() != shape) {
-    fail("'{}' takes images {}, not {}", network.name, print_shape(shape),
-         print_shape(batch_.images.shape()));
+  if (network.inputs.size() != batch_.others.size() + 1) {
+    fail("'{}' has {} inputs, but the data are for {}", network.name, network.inputs.size(),
+         batch_.others.size() + 1);
+  }
+  for (size_t i = 0; i < network.inputs.size(); ++i) {
+    const Shape& shape = network.values[network.inputs[i]].type.shape;
+    const Shape& given = (i == 0 ? batch_.images : batch_.others[i - 1]).shape();
+    if (given == shape) continue;
+    fail("'{}' takes images {}, not {}", network.name, print_shape(shape), print_shape(given));
   }
   if (!options_.runners) {
     options_.runners = std::make_shared<Runners>(options_.compile, options_.threads);
@@ -214,8 +223,10 @@ std::vector<Score> Evaluation::run(const std::vector<Metric>& metrics) {
   for (size_t i = 0; i < metrics.size(); ++i) {
     scores.push_back(finishes[i]());
     if (std::isfinite(scores.back().total)) continue;
-    fail("'{}' cannot be scored: {} is {}; do weights or images hold NaN, or huge numbers?",
-         network_.name, metrics[i].name, scores.back().total);
+    fail(
+        "'{}' cannot be scored: {} is {}; do weights or images hold NaN, or huge numbers? Or has "
+        "the exporter folded its batch normalisations?",
+        network_.name, metrics[i].name, scores.back().total);
   }
   return scores;
 }

@@ -11,12 +11,13 @@
 
 namespace lathe {
 
-/// Images with labels that a network is scored on.
+/// Samples with labels that a network is scored on.
 struct Batch {
-  Array images;              ///< f32, samples first
+  Array images;              ///< what the first input reads: f32, samples first
   std::vector<long> labels;  ///< of the samples
   /// Instead of labels, where a program is told the gradient of its output: ProgramKind::given.
   std::optional<Array> gradient = std::nullopt;
+  std::vector<Array> others = {};  ///< what further inputs read
 };
 
 /// Where activations are looked at.
@@ -89,6 +90,7 @@ class Program {
  private:
   ProgramKind kind_;
   GraphBuilder graph_;
+  std::vector<ValueId> inputs_;  // of the network
   ValueId images_, logits_, loss_, labels_ = no_value;
   std::vector<Activation> activations_;
   std::vector<Weight> weights_;

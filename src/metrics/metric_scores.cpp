@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "compile/units.h"
+#include "metrics/metric_form.h"
 
 namespace lathe {
 namespace {
@@ -34,30 +35,39 @@ Scorer::Scorer(Dataset data, ScorerOptions options)
   compile_.max_error = options_.max_error;
 }
 
-Batch Scorer::batch(uint64_t seed) const {
+Batch Scorer::batch(const Graph& network, uint64_t seed) const {
+  return batch_of(data_.fitted(form_of(network)), seed);
+}
+
+Batch Scorer::batch_of(const Dataset& data, uint64_t seed) const {
   // Minibatches follow each other, from the beginning again where the data end.
-  auto places = static_cast<uint64_t>(data_.count / options_.samples);
+  auto places = static_cast<uint64_t>(data.count / options_.samples);
   auto first = static_cast<long>(seed % places) * options_.samples;
-  Batch batch{data_.images(first, options_.samples), data_.labels(first, options_.samples), {}};
+  Batch batch{data.images(first, options_.samples), data.labels(first, options_.samples), {}, {}};
+  for (const Dataset& other : data.others) {
+    batch.others.push_back(other.images(first, options_.samples));
+  }
   bool mixed = std::any_of(batch.labels.begin(), batch.labels.end(),
                            [&](long label) { return label != batch.labels[0]; });
   if (!mixed) {
     fail(
         "samples {} to {} of '{}' are all of class {}: a loss says nothing about one class alone; "
         "use data that are mixed, or a larger minibatch",
-        first, first + options_.samples - 1, data_.name, batch.labels[0]);
+        first, first + options_.samples - 1, data.name, batch.labels[0]);
   }
   return batch;
 }
 
-EvaluationOptions Scorer::evaluation(uint64_t seed) const {
+EvaluationOptions Scorer::evaluation(const Graph& network, uint64_t seed) const {
   EvaluationOptions result;
   result.hook = options_.hook;
   result.kind.element = options_.element;
   result.threads = options_.threads;
   result.compile = compile_;
   result.seed = seed;
-  result.more = [this, seed](size_t i) { return batch(seed + i); };
+  result.more = [this, seed, data = data_.fitted(form_of(network))](size_t i) {
+    return batch_of(data, seed + i);
+  };
   return result;
 }
 
@@ -68,9 +78,9 @@ std::vector<Scores> Scorer::run(const Graph& network, const std::vector<Metric>&
   for (size_t i = 0; i < options_.seeds; ++i) {
     if (options_.progress) options_.progress(i, options_.seeds);
     uint64_t seed = options_.first_seed + i;
-    EvaluationOptions how = this->evaluation(seed);
+    EvaluationOptions how = this->evaluation(network, seed);
     how.runners = runners;
-    Evaluation evaluation(initialised(network, seed), batch(seed), std::move(how));
+    Evaluation evaluation(initialised(network, seed), batch(network, seed), std::move(how));
     std::vector<Score> scores = evaluation.run(metrics);
     for (size_t m = 0; m < metrics.size(); ++m) result[m].of_seeds.push_back(std::move(scores[m]));
   }

@@ -43,15 +43,17 @@ class Scorer {
   /// number of samples must be that of the minibatch.
   std::vector<Scores> run(const Graph& network, const std::vector<Metric>& metrics) const;
 
-  /// Returns a minibatch: the one of a seed.
-  Batch batch(uint64_t seed) const;
+  /// Returns the minibatch of a seed for a network. Generated data fit what it reads.
+  Batch batch(const Graph& network, uint64_t seed) const;
   const ScorerOptions& options() const { return options_; }
   /// Returns the name of the data: "cifar10".
   const std::string& dataset() const { return data_.name; }
   /// Returns how the network of a seed is evaluated.
-  EvaluationOptions evaluation(uint64_t seed) const;
+  EvaluationOptions evaluation(const Graph& network, uint64_t seed) const;
 
  private:
+  Batch batch_of(const Dataset& data, uint64_t seed) const;
+
   Dataset data_;
   ScorerOptions options_;
   CompileOptions compile_;

@@ -26,7 +26,11 @@ Finish prepare(Evaluation& evaluation) {
                                                        .element = Element::f64},
                                            evaluation.options().hook);
   const Shape& shape = network.values[network.inputs[0]].type.shape;
-  program->feed({ones(shape), {}});
+  Batch batch{ones(shape), {}};
+  for (size_t i = 1; i < network.inputs.size(); ++i) {
+    batch.others.push_back(ones(network.values[network.inputs[i]].type.shape));
+  }
+  program->feed(std::move(batch));
   auto samples = static_cast<double>(shape[0]);
   return [&evaluation, program, samples, wanted = want_gradients(*program)] {
     program->run(evaluation.runners());

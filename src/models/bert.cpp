@@ -130,7 +130,7 @@ ValueId add_mask(GraphBuilder& g, ValueId mask) {
 
 std::string name_of(const Bert& net) { return net.name; }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_bert(const std::string& name, const ModelOptions& options) {
   Encoder e = {find_named(networks, name), options.batch, options.size.value_or(default_tokens),
                no_value, no_value};
   if (options.classes) fail("{}: it has no classes; leave out their number", name);
@@ -158,7 +158,7 @@ Graph build(const std::string& name, const ModelOptions& options) {
 }  // namespace
 
 Model bert() {
-  Model model = {.name = "bert", .variants = {}, .build = build};
+  Model model = {.name = "bert", .variants = {}, .build = build_bert};
   for (const Bert& net : networks) model.variants.push_back({net.name, net.summary});
   return model;
 }

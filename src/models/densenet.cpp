@@ -53,7 +53,7 @@ ValueId add_transition(GraphBuilder& g, const std::string& name, ValueId x) {
   return add_avg_pool(g, name + ".pool", x, {.kernel = 2, .stride = 2});
 }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_densenet(const std::string& name, const ModelOptions& options) {
   const Dense& net = find_named(networks(), without_images(name));
   Images images = images_of(name);
   GraphBuilder g(name);
@@ -74,7 +74,7 @@ Graph build(const std::string& name, const ModelOptions& options) {
 }  // namespace
 
 Model densenet() {
-  Model model = {.name = "densenet", .variants = {}, .build = build};
+  Model model = {.name = "densenet", .variants = {}, .build = build_densenet};
   for (const Dense& net : networks()) {
     std::string name = name_of(net);
     model.variants.push_back({name, fmt::format("DenseNet-{} for ImageNet", net.layers)});

@@ -40,7 +40,7 @@ ValueId add_block(GraphBuilder& g, const std::string& name, ValueId x, const Sta
   return g.call("add", {x, y}, {}, name + ".add");
 }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_mobilenet_v2(const std::string& name, const ModelOptions& options) {
   Images images = images_of(name);
   bool cifar = images == Images::cifar;
   GraphBuilder g(name);
@@ -64,7 +64,7 @@ Model mobilenet_v2() {
   return {.name = "mobilenet_v2",
           .variants = {{"mobilenet_v2", "MobileNetV2 for ImageNet"},
                        {"mobilenet_v2-cifar", "MobileNetV2 for CIFAR: two strides less"}},
-          .build = build};
+          .build = build_mobilenet_v2};
 }
 
 }  // namespace lathe::models

@@ -15,7 +15,7 @@
 
 namespace lathe {
 
-/// What can be chosen of every network.
+/// What a user can choose for every network.
 struct ModelOptions {
   long batch = 1;
   std::optional<long> classes = std::nullopt;  ///< the network's own number where left out

@@ -24,7 +24,7 @@ const auto& find_named(const Table& table, const std::string& name) {
 /// The images that a network is made for: 224x224 of 1000 classes, or 32x32 of 10.
 enum class Images { imagenet, cifar };
 
-/// Returns what the images' rows and columns are, and how many classes they have.
+/// Return the number of rows (and columns) of the images, and of their classes.
 long size_of(Images images);
 long classes_of(Images images);
 
@@ -53,8 +53,8 @@ struct Pool {
   long pad = 0;
 };
 
-/// Adds the input "input" of RGB images, of the size that the options or else the network say.
-/// Fails, naming the network, if they are smaller than it can take.
+/// Adds the input "input" of RGB images. The options give their size, or else the network does.
+/// Fails, and names the network, if they are smaller than it can take.
 ValueId add_image(GraphBuilder& g, const std::string& network, const ModelOptions& options,
                   long size, long least);
 
@@ -65,7 +65,7 @@ ValueId add_max_pool(GraphBuilder& g, const std::string& name, ValueId x, const 
 ValueId add_avg_pool(GraphBuilder& g, const std::string& name, ValueId x, const Pool& pool);
 ValueId add_relu(GraphBuilder& g, const std::string& name, ValueId x);
 
-/// Adds a fully connected layer; "weight" says how its weights begin, like PyTorch's if left out.
+/// Adds a fully connected layer; its weights begin as "weight" says, or else as in PyTorch.
 ValueId add_linear(GraphBuilder& g, const std::string& name, ValueId x, long outputs,
                    const std::optional<Initial>& weight = std::nullopt);
 

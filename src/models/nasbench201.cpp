@@ -90,7 +90,7 @@ Cell read_cell(const std::string& text) {
   return nasbench201_cells()[static_cast<size_t>(index)];
 }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_nasbench201(const std::string& name, const ModelOptions& options) {
   const Cell cell = read_cell(name.substr(name.find(':') + 1));
   GraphBuilder g(name);
   ValueId x = add_image(g, name, options, size_of(Images::cifar), total_stride);
@@ -116,7 +116,7 @@ Graph build(const std::string& name, const ModelOptions& options) {
 Model nasbench201() {
   return {.name = "nasbench201",
           .variants = {{"nasbench201", "a network of NAS-Bench-201 for CIFAR, by index or cell"}},
-          .build = build,
+          .build = build_nasbench201,
           .argument = "INDEX|CELL",
           .example = "6111"};
 }

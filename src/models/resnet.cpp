@@ -26,7 +26,7 @@ bool is_narrow(const Depth& depth) { return depth.blocks.size() == 3; }
 
 std::string name_of(const Depth& depth) { return fmt::format("resnet{}", depth.layers); }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_resnet(const std::string& name, const ModelOptions& options) {
   const Depth& depth = find_named(depths(), without_images(name));
   Residual net = {.block = depth.block,
                   .depths = depth.blocks,
@@ -42,7 +42,7 @@ Graph build(const std::string& name, const ModelOptions& options) {
 }  // namespace
 
 Model resnet() {
-  Model model = {.name = "resnet", .variants = {}, .build = build};
+  Model model = {.name = "resnet", .variants = {}, .build = build_resnet};
   for (const Depth& depth : depths()) {
     std::string name = name_of(depth);
     if (is_narrow(depth)) {

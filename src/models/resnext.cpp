@@ -28,7 +28,7 @@ Residual describe(const std::string& name) {
           .groups = 32};
 }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_resnext(const std::string& name, const ModelOptions& options) {
   return residual_classifier(name, describe(name), options);
 }
 
@@ -40,7 +40,7 @@ Model resnext() {
                        {"resnext29_4x64d", "ResNeXt-29 for CIFAR, 4 groups of 64 channels"},
                        {"resnext29_32x4d", "ResNeXt-29 for CIFAR, 32 groups of 4 channels"},
                        {"resnext50_32x4d", "ResNeXt-50 for ImageNet, 32 groups of 4 channels"}},
-          .build = build};
+          .build = build_resnext};
 }
 
 }  // namespace lathe::models

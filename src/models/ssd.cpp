@@ -65,7 +65,7 @@ ValueId add_heads(GraphBuilder& g, const std::string& name, const std::vector<Va
   return g.call("concat", parts, {{"axis", 2}}, name + ".concat");
 }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_ssd(const std::string& name, const ModelOptions& options) {
   GraphBuilder g(name);
   std::vector<ValueId> features =
       add_maps(g, add_image(g, name, options, default_size, least_size));
@@ -79,7 +79,7 @@ Graph build(const std::string& name, const ModelOptions& options) {
 Model ssd() {
   return {.name = "ssd",
           .variants = {{"ssd_resnet50", "SSD300 for COCO on ResNet-50: boxes and scores"}},
-          .build = build};
+          .build = build_ssd};
 }
 
 }  // namespace lathe::models

@@ -53,7 +53,7 @@ Graph finish_wide(GraphBuilder& g, ValueId x, long classes) {
   return g.build();
 }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_vgg(const std::string& name, const ModelOptions& options) {
   Images images = images_of(name);
   const Stack& net = find_named(networks(), without_images(name));
   bool cifar = images == Images::cifar;
@@ -71,7 +71,7 @@ Graph build(const std::string& name, const ModelOptions& options) {
 }  // namespace
 
 Model vgg() {
-  Model model = {.name = "vgg", .variants = {}, .build = build};
+  Model model = {.name = "vgg", .variants = {}, .build = build_vgg};
   for (const Stack& net : networks()) {
     std::string name = name_of(net);
     model.variants.push_back({name, fmt::format("VGG-{} for ImageNet", net.layers)});

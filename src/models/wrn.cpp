@@ -32,7 +32,7 @@ ValueId add_block(GraphBuilder& g, const std::string& name, ValueId x, long filt
   return g.call("add", {x, y}, {}, name + ".add");
 }
 
-Graph build(const std::string& name, const ModelOptions& options) {
+Graph build_wrn(const std::string& name, const ModelOptions& options) {
   const Wide& net = find_named(networks, name);
   GraphBuilder g(name);
   ValueId x = add_image(g, name, options, size_of(Images::cifar), 1);
@@ -52,7 +52,7 @@ Graph build(const std::string& name, const ModelOptions& options) {
 }  // namespace
 
 Model wrn() {
-  Model model = {.name = "wrn", .variants = {}, .build = build};
+  Model model = {.name = "wrn", .variants = {}, .build = build_wrn};
   for (const Wide& net : networks) {
     model.variants.push_back(
         {name_of(net), fmt::format("WRN-{}-{} for CIFAR", net.layers, net.factor)});

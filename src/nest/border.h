@@ -1,4 +1,4 @@
-// The elements around others: what padding is where it is stored.
+// The border of a tensor: padding that is stored around its elements.
 #pragma once
 
 #include "nest/nest.h"

@@ -1,10 +1,11 @@
 // The canonical form of what a nest means, and names for it. Two recipes that make nests with the
 // same canonical form are one candidate, whatever their steps and loops were.
 //
-// Each instance is described by the instance of the original operator that it stands for and the
-// elements that it touches. A box of instances is then a corner and a set of directions, each with
-// an extent; split loops merge (16*a + b becomes one direction), neighbouring parts of a range do,
-// copies made by packing are seen through, and the order is left out.
+// Each instance is described by two things: the instance of the original operator that it stands
+// for, and the elements that it touches. A box of instances is then a corner and a set of
+// directions, each with an extent. Loops that were split merge again (16*a + b is one direction),
+// and so do neighbouring parts of a range. Copies that packing made are looked through. The order
+// is left out.
 #pragma once
 
 #include <string>

@@ -28,7 +28,7 @@ struct Dependence {
 };
 
 /// Two statements (or one) that update the same tensor in the same way. Their pairs are found only
-/// when they matter, which is seldom: a reduction that no concurrent loop runs over needs none.
+/// when they matter, which is seldom: only where a concurrent loop runs over the reduction.
 struct Reduction {
   size_t first, second;
   /// If both are one statement: which coordinates all updates of an element share.
@@ -70,18 +70,17 @@ struct Judgement {
   std::vector<std::string> lane_sums;  ///< vector loops whose lanes update the same element
 };
 
-/// Judges the order of "nest" against its dependences: every source must run before its sink, and
-/// not at the same time as it. Lanes that update the same element are no violation: their sum (or
-/// maximum) is well defined, and taking it at the end only re-associates it. Threads that do so are
-/// one: nothing in a nest says that each has an accumulator of its own.
+/// Judges the order of "nest" by its dependences: every source must run before its sink, and not at
+/// the same time. Lanes may update the same element: their sum (or maximum) is taken at the end,
+/// which only re-associates it. Threads may not: they have no accumulators of their own.
 Judgement judge_order(const Nest& nest);
 
 /// Says in one line each what is violated and by which pair of instances.
 std::string explain(const Violation& violation, const Nest& nest);
 std::string witness(const Violation& violation, const Nest& nest);
 
-/// By how many iterations of loop "depth", which both statements share, does the sink follow the
-/// source? A function of the pair.
+/// Returns by how many iterations of loop "depth" the sink follows the source, as a function of the
+/// pair. Both statements share that loop.
 isl::aff distance(const Dependence& dependence, const std::vector<Order>& order, size_t depth);
 
 }  // namespace lathe

@@ -9,15 +9,15 @@
 
 namespace lathe {
 
-/// Returns the derivative of a value by the element that some of its reads are: those that
-/// "is_variable" names. Where a function has a corner it is the derivative of one side: that of
-/// max(x, 0) at 0 is 0. Functions that are constant almost everywhere (floor, less) have none.
+/// Returns the derivative of a value by one element. "is_variable" says which of the value's reads
+/// are reads of that element. At a corner of a function the derivative is that of one side: for
+/// max(x, 0) at 0 it is 0. Functions that are constant almost everywhere (floor, less) have none.
 Expr derivative(const Expr& value, const std::function<bool(size_t read)>& is_variable);
 
 /// Is the expression this number?
 bool is_number(const Expr& value, double number);
 
-/// Returns the sum and the product, without zeros that are added and ones that are multiplied by.
+/// Return the sum and the product. A zero is not added, and nothing is multiplied by one.
 Expr sum_of(Expr a, Expr b);
 Expr product_of(Expr a, Expr b);
 

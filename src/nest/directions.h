@@ -34,8 +34,7 @@ struct Parallelepiped {
 /// box or the function not linear.
 std::optional<Parallelepiped> image_of_box(const isl::set& set, const isl::multi_aff& function);
 
-/// Joins neighbours that differ by a shift along one direction, as long as there are any, and sorts
-/// what is left.
+/// Joins boxes that differ by a shift along one direction, until none do, and sorts the rest.
 void join_neighbours(std::vector<Parallelepiped>& boxes);
 
 }  // namespace lathe

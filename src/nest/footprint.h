@@ -1,5 +1,5 @@
 // The footprint: what a nest touches, counted from its domains and accesses. No operator has a
-// formula of its own, so the cost of one that nobody has named yet is right too.
+// formula of its own. So the count is also right for operators that have no name yet.
 #pragma once
 
 #include "nest/nest.h"
@@ -18,13 +18,12 @@ struct Cost {
 /// Counts the cost of a nest.
 Cost cost(const Nest& nest);
 
-/// The same of instances and MACs alone: what is touched can take long to count where it has many
-/// parts.
+/// Counts only instances and MACs. To count what is touched can take long where it has many parts.
 Cost operations(const Nest& nest);
 
-/// Counts the distinct elements of "tensor" that are read or written. Of a local tensor, those
-/// count once that live in different iterations of the loops that all its users share: they can be
-/// stored in one place.
+/// Counts the distinct elements of "tensor" that are read or written. All users of a local tensor
+/// may share some outer loops. Then only the elements of one iteration of these count: the next
+/// iteration can use the same storage.
 long touched(const Nest& nest, size_t tensor);
 
 }  // namespace lathe

@@ -63,7 +63,7 @@ template <class T>
 class Interpreter {
  public:
   Interpreter(const Nest& nest, Buffers<T>& buffers) : nest_(nest), buffers_(buffers) {
-    for (size_t s = 0; s < nest.statements().size(); ++s) prepare(s);
+    for (size_t s = 0; s < nest.statements().size(); ++s) plan(s);
   }
 
   void run() {
@@ -72,7 +72,7 @@ class Interpreter {
   }
 
  private:
-  struct Prepared {
+  struct Plan {
     const Statement* statement;
     bool guarded;
     std::vector<std::vector<poly::Constraint>> guard;
@@ -84,32 +84,32 @@ class Interpreter {
   };
   const Nest& nest_;
   Buffers<T>& buffers_;
-  std::vector<Prepared> prepared_;
+  std::vector<Plan> plans_;
   std::vector<long> iteration_;
 
-  void prepare(size_t index) {
+  void plan(size_t index) {
     const Statement& s = nest_.statements()[index];
     const Order& order = nest_.order[index];
     isl::set domain = poly::boxed(iterations(s, order));
-    Prepared p{&s,
-               !poly::is_box(domain, extents(order)),
-               poly::constraints(domain),
-               {},
-               {},
-               extents(order),
-               {},
-               0};
+    Plan p{&s,
+           !poly::is_box(domain, extents(order)),
+           poly::constraints(domain),
+           {},
+           {},
+           extents(order),
+           {},
+           0};
     p.write = offset_of(s.write, nest_.tensors()[s.write.tensor], order);
     for (const Access& access : s.reads) {
       p.reads.push_back(offset_of(access, nest_.tensors()[access.tensor], order));
     }
     find_strides(p);
-    prepared_.push_back(std::move(p));
+    plans_.push_back(std::move(p));
   }
 
   /// Finds the loops that can be stepped: no condition, no offset with a floor of them, and no
   /// instance reads what another one wrote.
-  static void find_strides(Prepared& p) {
+  static void find_strides(Plan& p) {
     size_t depth = p.extents.size();
     p.strides.resize(depth);
     p.strided_from = depth;
@@ -151,7 +151,7 @@ class Interpreter {
 
   void run_places(const std::vector<Place>& list) {
     for (const Place& place : list) {
-      const Prepared& first = prepared_[place.statements.front()];
+      const Plan& first = plans_[place.statements.front()];
       if (!place.is_loop) {
         run_instance(first);
         continue;
@@ -169,7 +169,7 @@ class Interpreter {
     }
   }
 
-  void run_instance(const Prepared& p) {
+  void run_instance(const Plan& p) {
     if (p.guarded && !poly::contains(p.guard, iteration_)) return;
     const Statement& s = *p.statement;
     T value = evaluate_expr(s.value, p);
@@ -188,7 +188,7 @@ class Interpreter {
   }
 
   /// Runs all loops of the statement further in than those that have an iteration.
-  void run_strided(const Prepared& p) {
+  void run_strided(const Plan& p) {
     size_t from = iteration_.size();
     iteration_.resize(p.extents.size(), 0);
     Offsets offsets{};
@@ -200,7 +200,7 @@ class Interpreter {
     step(p, from, offsets);
   }
 
-  void step(const Prepared& p, size_t loop, Offsets offsets) {
+  void step(const Plan& p, size_t loop, Offsets offsets) {
     if (loop + 1 == p.extents.size()) return run_row(p, offsets);
     const Offsets& strides = p.strides[loop];
     for (long i = 0; i < p.extents[loop]; ++i) {
@@ -209,7 +209,7 @@ class Interpreter {
     }
   }
 
-  void run_row(const Prepared& p, const Offsets& offsets) {
+  void run_row(const Plan& p, const Offsets& offsets) {
     const Statement& s = *p.statement;
     const Offsets& strides = p.strides.back();
     long extent = p.extents.back();
@@ -256,7 +256,7 @@ class Interpreter {
     }
   }
 
-  void evaluate_block(const Expr& e, const Prepared& p, const Offsets& offsets, long first, long n,
+  void evaluate_block(const Expr& e, const Plan& p, const Offsets& offsets, long first, long n,
                       T* values) const {
     if (e.op == Expr::Op::number) {
       std::fill(values, values + n, from_double<T>(e.number));
@@ -278,7 +278,7 @@ class Interpreter {
     }
   }
 
-  T evaluate_expr(const Expr& e, const Prepared& p) const {
+  T evaluate_expr(const Expr& e, const Plan& p) const {
     if (e.op == Expr::Op::number) return from_double<T>(e.number);
     if (e.op == Expr::Op::read) {
       auto offset = static_cast<size_t>(poly::evaluate(p.reads[e.read], iteration_));

@@ -211,14 +211,26 @@ std::string widening_name(const Nest& nest, const Statement& s) {
   return ", expanded";
 }
 
-/// How are elements made that the operator itself no longer writes?
+/// Does the statement sum up what was there before any step: the operator's input?
+bool reads_input(const Nest& original, const Statement& s) {
+  return s.update == Update::add &&
+         std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& access) {
+           return access.tensor < original.tensors().size() &&
+                  original.tensors()[access.tensor].role == Role::input;
+         });
+}
+
+/// How are elements made that the operator itself no longer writes, and what it reads instead of
+/// its input?
 std::string completion_name(const Nest& original, const Statement& main, const Nest& nest) {
   std::string out;
   for (const Statement& s : nest.statements()) {
-    bool known = std::any_of(original.statements().begin(), original.statements().end(),
-                             [&](const Statement& o) { return o.name == s.origin.statement; });
-    if (known || s.write.tensor != main.write.tensor) continue;
-    std::string part = s.update == Update::assign ? ", repeated" : widening_name(nest, s);
+    bool completes = s.write.tensor == main.write.tensor;
+    bool is_added = s.origin.statement.empty();
+    if (!is_added || (!completes && !reads_input(original, s))) continue;
+    std::string part = !completes                   ? ", reduced"
+                       : s.update == Update::assign ? ", repeated"
+                                                    : widening_name(nest, s);
     if (out.find(part) == std::string::npos) out += part;
   }
   return out;

@@ -164,8 +164,8 @@ Nest make_nest(std::string name, std::vector<Tensor> tensors, std::vector<Statem
 /// Returns the order in which the loops of "statement" are its coordinates, as written.
 Order plain_order(const Statement& statement, std::vector<long> at);
 
-/// Returns the function from the iterations of "loops" to the instances of the statement, if they
-/// tell the instances apart and one formula says how.
+/// Returns the function from the iterations of "loops" to the instances of the statement. There is
+/// one if each iteration stands for one instance and a single formula says which.
 std::optional<isl::multi_aff> inverse(const Statement& statement, const std::vector<Loop>& loops);
 
 /// Returns the extents of all loops.
@@ -199,7 +199,7 @@ struct Place {
 /// Returns the outermost places, in sequence.
 std::vector<Place> places(const std::vector<Order>& order);
 
-/// How many loops do the two statements share?
+/// Returns how many loops the two statements share.
 size_t shared_loops(const Order& a, const Order& b);
 
 /// Separates statements that stand in one place but no longer have the same loop there: each gets

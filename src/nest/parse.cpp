@@ -174,6 +174,11 @@ class NestParser {
   }
 
   Origin parse_origin(const Statement& s) {
+    if (lexer_.accept("added")) {
+      bool is_plain = !lexer_.sees("[");
+      return {"", is_plain ? poly::identity(s.domain.space())
+                           : parse_tuple(lexer_, s.domain.space(), s.dims)};
+    }
     if (!lexer_.accept("from")) return {s.name, poly::identity(s.domain.space())};
     std::string name = lexer_.expect_name("the original statement's name");
     return {name, parse_tuple(lexer_, s.domain.space(), s.dims)};

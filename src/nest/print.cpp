@@ -144,7 +144,9 @@ std::string print_statement(const Statement& s, const std::vector<Tensor>& tenso
   if (!where.empty()) out += " where " + where;
   std::string from = print_tuple(s.origin.at, s.dims);
   std::string own = fmt::format("[{}]", fmt::join(s.dims, ", "));
-  if (s.origin.statement != s.name || from != own) {
+  if (s.origin.statement.empty()) {
+    out += from == own ? " added" : fmt::format("\n    added {}", from);
+  } else if (s.origin.statement != s.name || from != own) {
     out += fmt::format("\n    from {}{}", s.origin.statement, from);
   }
   return fmt::format("{}:\n  {}", out, print_body(s, tensors));

@@ -1,4 +1,4 @@
-// What a coordinate of a statement is for, seen from its accesses: no operator has to say.
+// The role of a coordinate of a statement. It follows from the accesses; no operator states it.
 #pragma once
 
 #include "nest/nest.h"

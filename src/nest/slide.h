@@ -1,5 +1,5 @@
-// Windows that slide: which coordinates of a statement are positions and which elements of a
-// window, as its accesses tell.
+// Windows that slide. The accesses of a statement tell which of its coordinates are positions of a
+// window, and which are elements inside it.
 //
 //   O[co, oh, ow] += W[co, ci, kh, kw] * I[ci, oh + kh, ow + kw]     oh slides with kh, ow with kw
 #pragma once
@@ -29,8 +29,8 @@ struct Sliding {
   std::vector<size_t> others;  ///< coordinates that no window has
 };
 
-/// Finds the slides of a statement; throws a UserError with the reason if there are none, or if one
-/// of them is not by 1, or if the windows are not a box times the other coordinates.
+/// Finds the slides of a statement. Throws a UserError with the reason if there are none, if one
+/// moves by more than 1, or if the windows are not a box times the other coordinates.
 Sliding find_sliding(const Statement& statement);
 
 }  // namespace lathe

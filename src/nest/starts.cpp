@@ -78,7 +78,11 @@ std::optional<Statement> start_of(const Nest& nest, size_t tensor) {
     if (writers.size() == 1) own = starting(nest, first);
     return own ? own : filling(nest, tensor, neutral_of(first.update, t.element));
   }
-  if (t.role == Role::local) return std::nullopt;
+  bool padded = std::any_of(t.pad.begin(), t.pad.end(), [](Pad p) { return p != Pad{}; });
+  if (t.role == Role::local) {
+    bool is_set = first.value.op == Expr::Op::number;  // by an earlier start
+    return padded && !is_set ? std::optional(filling(nest, tensor, t.padding)) : std::nullopt;
+  }
   std::vector<poly::Image> assigned;
   for (const Statement* s : writers) {
     if (s->update == Update::assign) assigned.push_back({s->domain, s->write.at});

@@ -11,7 +11,8 @@
 //       conv
 //
 // A domain that is no box has "where" constraints; an instance that stands for another one of the
-// original operator has "from". Without a schedule each statement runs in its own loops, in turn.
+// original operator has "from"; a statement of which none does, as a step's completion added it, is
+// "added". Without a schedule each statement runs in its own loops, in turn.
 // A loop that several statements define differently lists their definitions: for x = i / 2 | i.
 // Where the loops do not show how to find the instance from them, it stands behind the statement:
 // S[(8*x.o + x.i) / 3, (8*x.o + x.i) % 3].

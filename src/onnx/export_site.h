@@ -27,13 +27,13 @@ class ExportSite {
   std::vector<std::string> inputs() const;
   const Type& output_type() const { return graph_.values[node_.outputs[0]].type; }
 
-  /// Adds a node that makes the outputs, or one that makes a value between; returns its name.
+  /// Adds a node that makes the outputs, or one that makes a value on the way and returns its name.
   void finish(const std::string& op, const std::vector<std::string>& inputs,
               const OnnxAttributes& attributes = {}) const;
   std::string between(const std::string& op, const std::vector<std::string>& inputs,
                       const OnnxAttributes& attributes = {}) const;
 
-  /// Adds data that an attribute of ours is an operand of theirs; returns their name.
+  /// Adds data and returns its name, where an attribute of Lathe is an operand in ONNX.
   std::string integers(const std::string& what, const Shape& list) const;
   std::string scalar(const std::string& what, double value, Element element) const;
 

@@ -4,9 +4,8 @@
 // out shapes (Shape, Gather, Concat, Reshape) leave nothing behind.
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 
+#include "data/file.h"
 #include "onnx/site.h"
 
 namespace lathe {
@@ -151,8 +150,8 @@ class Importer {
     return type;
   }
 
-  static long extent_of(const ValueInfoProto& info, int i, const std::optional<Shape>& wanted,
-                        const std::string& what) {
+  long extent_of(const ValueInfoProto& info, int i, const std::optional<Shape>& wanted,
+                 const std::string& what) const {
     const auto& dim = info.type().tensor_type().shape().dim(i);
     if (dim.has_dim_value() && dim.dim_value() >= 0) {
       if (wanted && (*wanted)[static_cast<size_t>(i)] != dim.dim_value()) {
@@ -164,12 +163,28 @@ class Importer {
     if (dim.has_dim_value() && dim.dim_value() < -1) {
       fail("{}: dimension {} is {}", what, i, dim.dim_value());
     }
-    if (!wanted) {
+    if (wanted) return (*wanted)[static_cast<size_t>(i)];
+    if (auto extent = extent_elsewhere(dim.dim_param())) return *extent;
+    if (i != 0) {
       std::string name = dim.has_dim_param() ? "'" + dim.dim_param() + "'" : "not stated";
       fail("{}: dimension {} is {}; bind it, as in --shape {}={}", what, i, name, info.name(),
            suggested_shape(info));
     }
-    return (*wanted)[static_cast<size_t>(i)];
+    return 1;  // the first dimension counts samples: one, unless somebody says more
+  }
+
+  /// Returns the extent of a dimension by its name, if another input's shape was given.
+  std::optional<long> extent_elsewhere(const std::string& name) const {
+    for (const ValueInfoProto& info : model_.graph().input()) {
+      auto bound = options_.shapes.find(info.name());
+      if (name.empty() || bound == options_.shapes.end()) continue;
+      const auto& dims = info.type().tensor_type().shape().dim();
+      if (static_cast<size_t>(dims.size()) != bound->second.size()) continue;
+      for (int i = 0; i < dims.size(); ++i) {
+        if (dims[i].dim_param() == name) return bound->second[static_cast<size_t>(i)];
+      }
+    }
+    return std::nullopt;
   }
 
   /// Prints the shape with 1 for what is not known.
@@ -279,14 +294,6 @@ class Importer {
   }
 };
 
-std::string bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::stringstream content;
-  if (!file || std::filesystem::is_directory(path)) fail("cannot read '{}'", path);
-  content << file.rdbuf();
-  return content.str();
-}
-
 ModelProto parse_model(const std::string& bytes, const std::string& source) {
   ModelProto model;
   if (!model.ParseFromString(bytes) || !model.has_graph()) {
@@ -318,11 +325,11 @@ Graph parse_onnx(const std::string& bytes, const std::string& source, const std:
 
 Graph import_onnx(const std::string& path, const ImportOptions& options) {
   std::string folder = std::filesystem::path(path).parent_path().string();
-  return parse_onnx(bytes_of(path), path, folder.empty() ? "." : folder, options);
+  return parse_onnx(read_file(path), path, folder.empty() ? "." : folder, options);
 }
 
 OnnxSummary summarise_onnx(const std::string& path) {
-  ModelProto model = parse_model(bytes_of(path), path);
+  ModelProto model = parse_model(read_file(path), path);
   std::set<std::string> defaults, operators;
   for (const auto& tensor : model.graph().initializer()) defaults.insert(tensor.name());
   for (const auto& node : model.graph().node()) {

@@ -1,4 +1,4 @@
-// import_gradient.cpp: ONNX's Gradient of a value, for what is made by arithmetic on elements.
+// import_gradient.cpp: ONNX's operator Gradient, for values that element-wise arithmetic computes.
 //
 // Going back from the value, every node hands the gradient of its output on to its operands.
 #include "onnx/site.h"

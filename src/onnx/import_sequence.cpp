@@ -1,5 +1,5 @@
-// import_sequence.cpp: ONNX's lists of tensors. Their lengths and the places in them are known, so
-// that nothing of them is left in the graph.
+// import_sequence.cpp: ONNX's lists of tensors. Lengths and places are known, so no list is left in
+// the graph.
 #include <algorithm>
 
 #include "onnx/site.h"

@@ -16,7 +16,7 @@ class Unsupported : public UserError {
 };
 
 struct ImportOptions {
-  /// Shapes of inputs whose dimensions have names or are missing.
+  /// Shapes of inputs whose dimensions are named or unknown.
   std::map<std::string, Shape> shapes = {};
   /// Values of inputs, where they are known. A network is compiled for fixed shapes: an input that
   /// decides one (the second of a Reshape) is fixed to its value here; the others stay inputs.
@@ -34,7 +34,7 @@ Graph parse_onnx(const std::string& bytes, const std::string& source, const std:
 struct OnnxSummary {
   struct Input {
     std::string name;
-    bool has_default;                ///< an initialiser has its name
+    bool has_default;                ///< does an initialiser have its name?
     std::optional<Element> element;  ///< of a tensor whose type Lathe has
   };
   std::vector<Input> inputs;

@@ -14,7 +14,7 @@
 
 namespace lathe {
 
-/// Where the data of tensors may be that a file does not hold itself.
+/// The folder of tensor data that are not in the file itself.
 struct DataFolder {
   std::string path;
 };

@@ -1,5 +1,5 @@
-// recognise.cpp: formulas that exporters spell out, as the operators that they are. Interface:
-// recognised() of site.h.
+// recognise.cpp: makes one operator of a formula that exporters spell out. Interface: recognised()
+// of site.h.
 #include <cmath>
 
 #include "onnx/site.h"

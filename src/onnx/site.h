@@ -25,11 +25,11 @@ struct ImportState {
   std::unordered_map<ValueId, Array> known;  ///< of inputs whose value was given
   std::set<ValueId> constants;               ///< that translations made
   long folded = 0;                           ///< elements that folding made so far
-  long grown = 0;                            ///< of those, more than what was folded had
+  long grown = 0;                            ///< of those, elements beyond as many as were folded
   long stored = 0;                           ///< elements that translations made so far
 };
 
-/// Names a node; one without a name of its own by what it makes.
+/// Names a node; one without a name of its own is called by its first output.
 std::string name_of_node(const onnx::NodeProto& node);
 
 class Site {
@@ -78,7 +78,7 @@ class Site {
   // Results.
   size_t outputs() const { return static_cast<size_t>(node_.output_size()); }
   bool wants(size_t i) const { return i < outputs() && !node_.output(static_cast<int>(i)).empty(); }
-  /// Adds a node to the graph; what is known of all its operands is computed at once.
+  /// Adds a node to the graph, or computes it at once if all its operands are known.
   ValueId emit(std::string_view op, const std::vector<ValueId>& inputs,
                const Attributes& attributes = {}) const;
   std::vector<ValueId> emit_all(std::string_view op, const std::vector<ValueId>& inputs,
@@ -100,7 +100,7 @@ class Site {
   /// Returns an axis from 0 on; negative ones count from the end of "rank" dimensions.
   size_t axis(long value, size_t rank) const;
 
-  /// Says that Lathe lacks something, or that the model is wrong.
+  /// Fail: Lathe lacks something, or the model is wrong.
   [[noreturn]] void unsupported(const std::string& what) const;
   [[noreturn]] void wrong(const std::string& what) const;
 
@@ -116,7 +116,7 @@ class Site {
 using Translation = std::function<void(const Site&)>;
 using Translations = std::map<std::string, Translation>;
 
-/// The translations, by ONNX's names of operators, one list for each kind.
+/// Return the translations by ONNX's names of operators, one list for each kind.
 Translations elementwise_translations();
 Translations window_translations();
 Translations shape_translations();
@@ -129,8 +129,8 @@ Translations gradient_translations();
 /// Returns all of them.
 const Translations& translations();
 
-/// Returns the graph with the formulas that exporters spell out as the operators that they are:
-/// x * (1 + erf(x / sqrt(2))) / 2 is gelu(x).
+/// Returns the graph with one operator in place of each formula that exporters spell out: gelu(x)
+/// for x * (1 + erf(x / sqrt(2))) / 2.
 Graph recognised(const Graph& graph);
 
 }  // namespace lathe

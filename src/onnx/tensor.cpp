@@ -3,8 +3,8 @@
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 
+#include "data/file.h"
 #include "onnx/onnx.h"
 #include "onnx/proto.h"
 
@@ -79,21 +79,16 @@ std::vector<std::byte> external_bytes(const TensorProto& tensor, const DataFolde
   if (length >= 0 && length != needed) {
     fail("{}: external data of {} bytes, but its shape needs {}", what, length, needed);
   }
-  std::error_code ignored;
-  bool is_file = std::filesystem::is_regular_file(path, ignored);
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!is_file || !file) fail("{}: cannot read its data from '{}'", what, location);
-  long size = file.tellg();
-  if (offset > size || needed > size - offset) {
-    fail("{}: '{}' has {} bytes, too few for {} from byte {} on", what, location, size, needed,
-         offset);
+  try {
+    InputFile file(path.string());
+    if (offset > file.size() || needed > file.size() - offset) {
+      fail("'{}' has {} bytes, too few for {} from byte {} on", location, file.size(), needed,
+           offset);
+    }
+    return file.read(offset, needed);
+  } catch (const UserError& error) {
+    fail("{}: {}", what, error.what());
   }
-  std::vector<std::byte> bytes(static_cast<size_t>(needed));
-  file.seekg(offset);
-  if (!file.read(reinterpret_cast<char*>(bytes.data()), needed)) {
-    fail("{}: cannot read its data from '{}'", what, location);
-  }
-  return bytes;
 }
 
 /// Checks the number of typed elements before anything of the claimed size is made.
@@ -197,10 +192,8 @@ TensorProto tensor_of(const Array& array, const std::string& name) {
 }
 
 Array read_tensor(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
   TensorProto tensor;
-  if (!file) fail("cannot read '{}'", path);
-  if (!tensor.ParseFromIstream(&file)) fail("'{}' holds no ONNX tensor", path);
+  if (!tensor.ParseFromString(read_file(path))) fail("'{}' holds no ONNX tensor", path);
   return array_of(tensor, {std::filesystem::path(path).parent_path().string()}, path);
 }
 

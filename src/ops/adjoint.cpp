@@ -13,7 +13,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_adjoint(const Call& call) {
   std::shared_ptr<const Differentiated> known = differentiated(call);
   const Call& of = known->of;
   auto by = static_cast<size_t>(call.integer("by"));
@@ -34,7 +34,7 @@ std::vector<Type> types_of(const Call& call) {
   return {of.type(by)};
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_adjoint_call(isl::ctx ctx, const Call& call) {
   std::shared_ptr<const Differentiated> known = differentiated(call);
   const Call& of = known->of;
   auto made = make_adjoint(ctx, of, static_cast<size_t>(call.integer("by")));
@@ -68,8 +68,8 @@ Op adjoint() {
                     .settings = {{"of", std::string(), "the operator with its operands' types",
                                   Setting::Need::required},
                                  {"by", 0L, "which of them the gradient is by"}},
-                    .infer = types_of,
-                    .nest = nest_of_call}};
+                    .infer = types_of_adjoint,
+                    .nest = nest_of_adjoint_call}};
 }
 
 }  // namespace lathe::ops

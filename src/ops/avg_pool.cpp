@@ -62,7 +62,7 @@ size_t count_covered(NestBuilder& b, const Slide& slide, Counted all) {
   return counts;
 }
 
-Nest nest_of(isl::ctx ctx, const Pool& p, bool count_pad) {
+Nest nest_of_avg_pool(isl::ctx ctx, const Pool& p, bool count_pad) {
   NestBuilder b(ctx, "avg_pool");
   StatementBuilder::Extents loops = pool_loops(p);
   size_t I = padded_input(b, p.window, p.n, p.c, 0, p.element);
@@ -101,7 +101,7 @@ Op avg_pool() {
           window_params({batch_param(), {"c", std::nullopt, "channels"}},
                         {{"count_pad", 0, "1: the padding counts as zeros; 0: it does not count"}}),
           [](isl::ctx ctx, const Params& p) {
-            return nest_of(ctx, pool("avg_pool", p), is_set("avg_pool", p, "count_pad"));
+            return nest_of_avg_pool(ctx, pool("avg_pool", p), is_set("avg_pool", p, "count_pad"));
           },
           {"avg_pool(c=3, oh=4, ow=3, k=2, stride=2)",
            "avg_pool(n=2, c=2, oh=3, ow=4, k=3, stride=2, pad=1)",
@@ -109,7 +109,7 @@ Op avg_pool() {
            "avg_pool(f32[1x2x6x6], kernel=[3, 3], pads=[1, 0, 1, 1], strides=[2, 2], ceil=1)"},
           pool_signature({{"count_pad", 0L, "1: the padding counts as zeros"}},
                          [](isl::ctx ctx, const Call& call) {
-                           return nest_of(ctx, pool(call), call.flag("count_pad"));
+                           return nest_of_avg_pool(ctx, pool(call), call.flag("count_pad"));
                          })};
 }
 

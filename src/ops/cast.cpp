@@ -9,12 +9,12 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_cast(const Call& call) {
   return {{element_setting(call, "to"), call.shape(0)}};
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
-  Type output = types_of(call).front();
+Nest nest_of_cast_call(isl::ctx ctx, const Call& call) {
+  Type output = types_of_cast(call).front();
   StatementBuilder::Extents loops = loops_over(output.shape);
   NestBuilder b(ctx, "cast");
   size_t I = declare(b, call, 0, "I"), O = declare_output(b, output);
@@ -35,8 +35,8 @@ Op cast() {
       .summary = "elements converted to another type",
       .examples = {"cast(f32[2x3], to=\"i32\")", "cast(i64[5], to=\"bool\")", "cast(u8[2x2x2])"},
       .graph = {.settings = {{"to", std::string("f32"), "the element type"}},
-                .infer = types_of,
-                .nest = nest_of_call}};
+                .infer = types_of_cast,
+                .nest = nest_of_cast_call}};
 }
 
 }  // namespace lathe::ops

@@ -5,7 +5,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_compress(const Call& call) {
   const Shape &shape = call.shape(0), &condition = call.shape(1);
   long most = call.flag("has_axis") ? shape[call.axis("axis", shape.size())] : count_of(shape);
   if (call.element(1) != Element::boolean || condition.size() != 1 || condition[0] > most) {
@@ -14,7 +14,7 @@ std::vector<Type> types_of(const Call& call) {
   return {{call.element(0), {}, true}};
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_compress(const Call& call, const std::vector<Array>& inputs) {
   bool along = call.flag("has_axis");
   const Array& x = inputs[0];
   Shape shape = along ? x.shape() : Shape{x.count()};
@@ -47,8 +47,8 @@ Op compress() {
                     .most = 2,
                     .settings = {{"has_axis", 0L, "0: of the elements, row-major"},
                                  {"axis", 0L, "the dimension of the slices"}},
-                    .infer = types_of,
-                    .run = run}};
+                    .infer = types_of_compress,
+                    .run = run_compress}};
 }
 
 }  // namespace lathe::ops

@@ -17,7 +17,7 @@ void copy(NestBuilder& b, const std::string& name, size_t from, size_t O,
   s.assign(O, to, element);
 }
 
-Nest nest_of_sizes(isl::ctx ctx, const Params& p) {
+Nest nest_of_concat_sizes(isl::ctx ctx, const Params& p) {
   check_sizes("concat", p, {"c1", "c2", "h", "w"});
   long n = p["n"], c1 = p["c1"], c2 = p["c2"], h = p["h"], w = p["w"];
   NestBuilder b(ctx, "concat");
@@ -30,7 +30,7 @@ Nest nest_of_sizes(isl::ctx ctx, const Params& p) {
   return b.build();
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_concat(const Call& call) {
   Shape shape = call.shape(0);
   size_t axis = call.axis("axis", shape.size());
   for (size_t i = 1; i < call.inputs(); ++i) {
@@ -49,8 +49,8 @@ std::vector<Type> types_of(const Call& call) {
   return {{call.element(0), shape}};
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
-  Type output = types_of(call).front();
+Nest nest_of_concat_call(isl::ctx ctx, const Call& call) {
+  Type output = types_of_concat(call).front();
   size_t axis = call.axis("axis", output.shape.size());
   NestBuilder b(ctx, "concat");
   size_t O = declare_output(b, output);
@@ -74,13 +74,13 @@ Op concat() {
            {"c2", std::nullopt, "channels of the second tensor"},
            {"h", std::nullopt, "rows"},
            {"w", std::nullopt, "columns"}},
-          nest_of_sizes,
+          nest_of_concat_sizes,
           {"concat(c1=2, c2=3, h=4, w=5)", "concat(n=2, c1=3, c2=1, h=2, w=3)",
            "concat(f32[2x3], f32[1x3], f32[2x3], axis=0)"},
           {.most = any_number,
            .settings = {{"axis", 1L, "dimension in which they follow each other"}},
-           .infer = types_of,
-           .nest = nest_of_call}};
+           .infer = types_of_concat,
+           .nest = nest_of_concat_call}};
 }
 
 }  // namespace lathe::ops

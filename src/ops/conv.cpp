@@ -20,7 +20,7 @@ struct Conv {
   Element element = Element::f32;
 };
 
-Nest nest_of(isl::ctx ctx, const Conv& c) {
+Nest nest_of_conv(isl::ctx ctx, const Conv& c) {
   long co = c.co / c.groups, ci = c.ci / c.groups;
   const Window& w = c.window;
   NestBuilder b(ctx, "conv");
@@ -39,13 +39,13 @@ Nest nest_of(isl::ctx ctx, const Conv& c) {
   return b.build();
 }
 
-Nest nest_of_sizes(isl::ctx ctx, const Params& p) {
+Nest nest_of_conv_sizes(isl::ctx ctx, const Params& p) {
   check_sizes("conv", p, {"co", "ci", "groups"});
   if (p["co"] % p["groups"] != 0 || p["ci"] % p["groups"] != 0) {
     fail("conv: groups={} must divide co={} and ci={}", p["groups"], p["co"], p["ci"]);
   }
-  return nest_of(ctx, {p["n"], p["co"], p["ci"], p["groups"], is_set("conv", p, "bias"),
-                       window("conv", p, p["dilation"])});
+  return nest_of_conv(ctx, {p["n"], p["co"], p["ci"], p["groups"], is_set("conv", p, "bias"),
+                            window("conv", p, p["dilation"])});
 }
 
 Conv conv_of(const Call& call) {
@@ -66,7 +66,7 @@ Conv conv_of(const Call& call) {
   return c;
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_conv(const Call& call) {
   Conv c = conv_of(call);
   return {{c.element, joined({c.n, c.co}, outputs(c.window))}};
 }
@@ -83,7 +83,7 @@ Op conv() {
                     {{"dilation", 1, "input rows and columns from one kernel element to the next"},
                      {"groups", 1, "channels are split into so many independent groups"},
                      {"bias", 0, "1: a bias for each output channel"}}),
-      nest_of_sizes,
+      nest_of_conv_sizes,
       {"conv(co=4, ci=6, oh=5, ow=4, k=3, pad=1)",
        "conv(n=2, co=4, ci=4, oh=3, ow=3, kh=3, kw=1, stride=2, bias=1)",
        "conv(co=6, ci=4, oh=4, ow=4, k=3, dilation=2, pad=2, groups=2)",
@@ -91,8 +91,8 @@ Op conv() {
       {.least = 2,
        .most = 3,
        .settings = window_settings({{"groups", 1L, "independent groups of channels"}}),
-       .infer = types_of,
-       .nest = [](isl::ctx ctx, const Call& call) { return nest_of(ctx, conv_of(call)); }}};
+       .infer = types_of_conv,
+       .nest = [](isl::ctx ctx, const Call& call) { return nest_of_conv(ctx, conv_of(call)); }}};
 }
 
 }  // namespace lathe::ops

@@ -81,7 +81,7 @@ Transposed transposed(const Call& call) {
   return t;
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_conv_transpose(const Call& call) {
   Transposed t = transposed(call);
   Shape shape{t.n, t.co};
   for (const Spread& s : t.dims) shape.push_back(s.outputs);
@@ -119,9 +119,9 @@ void cut(NestBuilder& b, const Transposed& t, size_t P, std::optional<size_t> B,
   s.assign(O, at(s, loops), value);
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_conv_transpose_call(isl::ctx ctx, const Call& call) {
   Transposed t = transposed(call);
-  Type type = types_of(call).front();
+  Type type = types_of_conv_transpose(call).front();
   NestBuilder b(ctx, "conv_transpose");
   size_t I = declare(b, call, 0, "I");
   size_t W = b.tensor("W", Role::weight, call.shape(1), type.element);
@@ -162,8 +162,8 @@ Op conv_transpose() {
                         {{"output_pads", Shape{}, "elements more at each end; all 0",
                           Setting::Need::optional, 0L},
                          {"groups", 1L, "independent groups of channels"}}),
-                    .infer = types_of,
-                    .nest = nest_of_call}};
+                    .infer = types_of_conv_transpose,
+                    .nest = nest_of_conv_transpose_call}};
 }
 
 }  // namespace lathe::ops

@@ -6,7 +6,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_cumprod(const Call& call) {
   check_number(call, 0);
   call.axis("axis", call.shape(0).size());
   call.flag("exclusive");
@@ -14,7 +14,7 @@ std::vector<Type> types_of(const Call& call) {
   return {call.type(0)};
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_cumprod(const Call& call, const std::vector<Array>& inputs) {
   const Array& x = inputs[0];
   Lines lines(x.shape(), call.axis("axis", x.rank()));
   bool exclusive = call.flag("exclusive"), reverse = call.flag("reverse");
@@ -44,8 +44,8 @@ Op cumprod() {
           .graph = {.settings = {{"axis", 0L, "the dimension", Setting::Need::required},
                                  {"exclusive", 0L, "1: without the element itself"},
                                  {"reverse", 0L, "1: the last elements, not the first"}},
-                    .infer = types_of,
-                    .run = run}};
+                    .infer = types_of_cumprod,
+                    .run = run_cumprod}};
 }
 
 }  // namespace lathe::ops

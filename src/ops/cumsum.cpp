@@ -2,22 +2,22 @@
 //
 //   O[i] += I[j]   where j <= i
 //
-// To leave out the last of them, the input is stored with a zero before its first element; to count
-// from the end, both indices are.
+// To leave out the last of them, the input is stored with a zero before its first element. To sum
+// from the end, both indices count from the end.
 #include "ops/op_dims.h"
 #include "ops/op_window.h"
 
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_cumsum(const Call& call) {
   call.axis("axis", call.shape(0).size());
   call.flag("exclusive");
   call.flag("reverse");
   return {call.type(0)};
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_cumsum_call(isl::ctx ctx, const Call& call) {
   const Type& type = call.type(0);
   size_t axis = call.axis("axis", type.shape.size());
   long extent = type.shape[axis];
@@ -54,8 +54,8 @@ Op cumsum() {
           .graph = {.settings = {{"axis", 0L, "the dimension", Setting::Need::required},
                                  {"exclusive", 0L, "1: without the element itself"},
                                  {"reverse", 0L, "1: the last elements, not the first"}},
-                    .infer = types_of,
-                    .nest = nest_of_call}};
+                    .infer = types_of_cumsum,
+                    .nest = nest_of_cumsum_call}};
 }
 
 }  // namespace lathe::ops

@@ -7,7 +7,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_dequantize(const Call& call) {
   check_integral(call, 0);
   check_float(call, 1);
   check_broadcasts_to(call, 1, call.shape(0));
@@ -18,8 +18,8 @@ std::vector<Type> types_of(const Call& call) {
   return {{call.element(1), call.shape(0)}};
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
-  Type type = types_of(call).front();
+Nest nest_of_dequantize_call(isl::ctx ctx, const Call& call) {
+  Type type = types_of_dequantize(call).front();
   StatementBuilder::Extents loops = loops_over(type.shape);
   NestBuilder b(ctx, "dequantize");
   auto& s = b.statement("dequantize", loops);
@@ -36,10 +36,12 @@ Nest nest_of_call(isl::ctx ctx, const Call& call) {
 }  // namespace
 
 Op dequantize() {
-  return {.name = "dequantize",
-          .summary = "small integers as the real numbers that they stand for",
-          .examples = {"dequantize(u8[2x3], f32[], u8[])", "dequantize(i8[2x3x4], f32[3x1])"},
-          .graph = {.least = 2, .most = 3, .infer = types_of, .nest = nest_of_call}};
+  return {
+      .name = "dequantize",
+      .summary = "small integers as the real numbers that they stand for",
+      .examples = {"dequantize(u8[2x3], f32[], u8[])", "dequantize(i8[2x3x4], f32[3x1])"},
+      .graph = {
+          .least = 2, .most = 3, .infer = types_of_dequantize, .nest = nest_of_dequantize_call}};
 }
 
 }  // namespace lathe::ops

@@ -8,7 +8,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_det(const Call& call) {
   check_float(call, 0);
   const Shape& shape = call.shape(0);
   if (shape.size() < 2 || shape.back() != shape[shape.size() - 2]) {
@@ -39,7 +39,7 @@ double determinant(double* a, long n) {
   return result;
 }
 
-std::vector<Array> run(const Call&, const std::vector<Array>& inputs) {
+std::vector<Array> run_det(const Call&, const std::vector<Array>& inputs) {
   const Shape& shape = inputs[0].shape();
   long n = shape.back();
   Shape batch(shape.begin(), shape.end() - 2);
@@ -56,7 +56,7 @@ Op det() {
   return {.name = "det",
           .summary = "determinants of square matrices",
           .examples = {"det(f32[3x3])", "det(f32[2x4x2x2])"},
-          .graph = {.infer = types_of, .run = run}};
+          .graph = {.infer = types_of_det, .run = run_det}};
 }
 
 }  // namespace lathe::ops

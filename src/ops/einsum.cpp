@@ -1,4 +1,4 @@
-// einsum.cpp: the sum of products that an equation in letters describes, one for each dimension.
+// einsum.cpp: the sum of products that an equation of letters describes; each is a dimension.
 //
 //   "ij,jk->ik"     O[i, k] += I0[i, j] * I1[j, k]
 //   "...ii->...i"   the diagonals of matrices; "..." stands for dimensions that broadcast
@@ -152,14 +152,14 @@ Contraction contraction_of(const Call& call) {
   return c;
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_einsum(const Call& call) {
   Contraction c = contraction_of(call);
   Shape shape;
   for (const std::string& name : c.output) shape.push_back(c.extent(name));
   return {{call.element(0), shape}};
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_einsum_call(isl::ctx ctx, const Call& call) {
   Contraction c = contraction_of(call);
   NestBuilder b(ctx, "einsum");
   auto& s = b.statement("einsum", c.loops);
@@ -174,7 +174,7 @@ Nest nest_of_call(isl::ctx ctx, const Call& call) {
   }
   std::vector<Index> to;
   for (const std::string& name : c.output) to.push_back(s[name]);
-  s.add(declare_output(b, types_of(call).front()), to, *product);
+  s.add(declare_output(b, types_of_einsum(call).front()), to, *product);
   return b.build();
 }
 
@@ -190,11 +190,11 @@ Op einsum() {
                     .most = any_number,
                     .settings = {{"equation", std::string(), "letters for dimensions: ij,jk->ik",
                                   Setting::Need::required}},
-                    .infer = types_of,
-                    .nest = nest_of_call,
+                    .infer = types_of_einsum,
+                    .nest = nest_of_einsum_call,
                     // Every sum over an empty dimension is 0.
                     .of_nothing = [](const Call& call) {
-                      Type type = types_of(call).front();
+                      Type type = types_of_einsum(call).front();
                       return std::vector<Array>{Array(type.element, type.shape)};
                     }}};
 }

@@ -6,7 +6,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_expand(const Call& call) {
   const Shape &from = call.shape(0), &to = call.integers("shape");
   bool fits = to.size() >= from.size();
   for (size_t i = 0; fits && i < from.size(); ++i) {
@@ -16,8 +16,8 @@ std::vector<Type> types_of(const Call& call) {
   return {{call.element(0), to}};
 }
 
-Nest nest_of(isl::ctx ctx, const Call& call) {
-  Type output = types_of(call).front();
+Nest nest_of_expand(isl::ctx ctx, const Call& call) {
+  Type output = types_of_expand(call).front();
   NestBuilder b(ctx, "expand");
   size_t I = declare(b, call, 0, "I"), O = declare_output(b, output);
   StatementBuilder::Extents loops = loops_over(output.shape);
@@ -33,8 +33,8 @@ Op expand() {
           .summary = "dimensions of extent 1 become longer",
           .examples = {"expand(f32[3x1], shape=[2, 3, 4])", "expand(f32[1x2], shape=[3, 2])"},
           .graph = {.settings = {{"shape", Shape{}, "of the output", Setting::Need::required}},
-                    .infer = types_of,
-                    .nest = nest_of}};
+                    .infer = types_of_expand,
+                    .nest = nest_of_expand}};
 }
 
 }  // namespace lathe::ops

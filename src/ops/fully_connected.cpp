@@ -13,7 +13,7 @@ struct Layer {
   Element element = Element::f32;
 };
 
-Nest nest_of(isl::ctx ctx, const Layer& l) {
+Nest nest_of_fully_connected(isl::ctx ctx, const Layer& l) {
   NestBuilder b(ctx, "fully_connected");
   size_t I = b.tensor("I", Role::input, batched_shape(l.n, {l.ci}), l.element);
   size_t W = b.tensor("W", Role::weight, {l.co, l.ci}, l.element);
@@ -25,9 +25,10 @@ Nest nest_of(isl::ctx ctx, const Layer& l) {
   return b.build();
 }
 
-Nest nest_of_sizes(isl::ctx ctx, const Params& p) {
+Nest nest_of_fully_connected_sizes(isl::ctx ctx, const Params& p) {
   check_sizes("fully_connected", p, {"co", "ci"});
-  return nest_of(ctx, {p["n"], p["co"], p["ci"], is_set("fully_connected", p, "bias")});
+  return nest_of_fully_connected(ctx,
+                                 {p["n"], p["co"], p["ci"], is_set("fully_connected", p, "bias")});
 }
 
 Layer layer_of(const Call& call) {
@@ -42,7 +43,7 @@ Layer layer_of(const Call& call) {
   return {input[0], weight[0], input[1], call.has(2), call.element(0)};
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_fully_connected(const Call& call) {
   Layer l = layer_of(call);
   return {{l.element, {l.n, l.co}}};
 }
@@ -56,11 +57,14 @@ Op fully_connected() {
            {"co", std::nullopt, "output channels"},
            {"ci", std::nullopt, "input channels"},
            {"bias", 0, "1: a bias for each output channel"}},
-          nest_of_sizes,
+          nest_of_fully_connected_sizes,
           {"fully_connected(co=5, ci=7)", "fully_connected(n=3, co=4, ci=6, bias=1)",
            "fully_connected(f32[2x3], f32[4x3], f32[4])"},
-          {.least = 2, .most = 3, .infer = types_of, .nest = [](isl::ctx ctx, const Call& call) {
-             return nest_of(ctx, layer_of(call));
+          {.least = 2,
+           .most = 3,
+           .infer = types_of_fully_connected,
+           .nest = [](isl::ctx ctx, const Call& call) {
+             return nest_of_fully_connected(ctx, layer_of(call));
            }}};
 }
 

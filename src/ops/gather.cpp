@@ -8,18 +8,18 @@
 namespace lathe::ops {
 namespace {
 
-Shape shape_of(const Shape& x, const Shape& indices, size_t axis) {
+Shape shape_of_gather(const Shape& x, const Shape& indices, size_t axis) {
   auto at = x.begin() + static_cast<long>(axis);
   return joined(joined(Shape(x.begin(), at), indices), Shape(at + 1, x.end()));
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_gather(const Call& call) {
   check_integral(call, 1);
   size_t axis = call.axis("axis", call.shape(0).size());
-  return {{call.element(0), shape_of(call.shape(0), call.shape(1), axis)}};
+  return {{call.element(0), shape_of_gather(call.shape(0), call.shape(1), axis)}};
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_gather(const Call& call, const std::vector<Array>& inputs) {
   const Array& x = inputs[0];
   size_t axis = call.axis("axis", x.rank());
   Lines lines(x.shape(), axis);
@@ -32,7 +32,7 @@ std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
       }
     }
   }
-  return {picked(x, shape_of(x.shape(), inputs[1].shape(), axis), sources)};
+  return {picked(x, shape_of_gather(x.shape(), inputs[1].shape(), axis), sources)};
 }
 
 }  // namespace
@@ -44,8 +44,8 @@ Op gather() {
           .graph = {.least = 2,
                     .most = 2,
                     .settings = {{"axis", 0L, "the dimension that the indices index"}},
-                    .infer = types_of,
-                    .run = run}};
+                    .infer = types_of_gather,
+                    .run = run_gather}};
 }
 
 }  // namespace lathe::ops

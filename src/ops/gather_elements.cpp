@@ -8,13 +8,13 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_gather_elements(const Call& call) {
   check_integral(call, 1);
   check_indices_fit(call, call.axis("axis", call.shape(0).size()));
   return {{call.element(0), call.shape(1)}};
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_gather_elements(const Call& call, const std::vector<Array>& inputs) {
   std::vector<long> sources =
       elements_along(call, inputs[0].shape(), inputs[1], call.axis("axis", inputs[0].rank()));
   return {picked(inputs[0], inputs[1].shape(), sources)};
@@ -30,8 +30,8 @@ Op gather_elements() {
           .graph = {.least = 2,
                     .most = 2,
                     .settings = {{"axis", 0L, "the dimension that the indices index"}},
-                    .infer = types_of,
-                    .run = run}};
+                    .infer = types_of_gather_elements,
+                    .run = run_gather_elements}};
 }
 
 }  // namespace lathe::ops

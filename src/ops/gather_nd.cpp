@@ -9,7 +9,7 @@
 namespace lathe::ops {
 namespace {
 
-Shape shape_of(const Call& call, const Shape& x, const Shape& indices) {
+Shape shape_of_gather_nd(const Call& call, const Shape& x, const Shape& indices) {
   long batch = call.integer("batch_dims");
   if (indices.empty()) call.refuse("the indices are a scalar, not tuples");
   long tuple = indices.back();
@@ -26,16 +26,16 @@ Shape shape_of(const Call& call, const Shape& x, const Shape& indices) {
                 Shape(x.begin() + batch + tuple, x.end()));
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_gather_nd(const Call& call) {
   check_integral(call, 1);
-  return {{call.element(0), shape_of(call, call.shape(0), call.shape(1))}};
+  return {{call.element(0), shape_of_gather_nd(call, call.shape(0), call.shape(1))}};
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_gather_nd(const Call& call, const std::vector<Array>& inputs) {
   const Shape& x = inputs[0].shape();
   auto batch = static_cast<size_t>(call.integer("batch_dims"));
   std::vector<long> sources = slices(call, x, inputs[1], batch);
-  return {picked(inputs[0], shape_of(call, x, inputs[1].shape()), sources)};
+  return {picked(inputs[0], shape_of_gather_nd(call, x, inputs[1].shape()), sources)};
 }
 
 }  // namespace
@@ -48,8 +48,8 @@ Op gather_nd() {
           .graph = {.least = 2,
                     .most = 2,
                     .settings = {{"batch_dims", 0L, "dimensions in front that both share"}},
-                    .infer = types_of,
-                    .run = run}};
+                    .infer = types_of_gather_nd,
+                    .run = run_gather_nd}};
 }
 
 }  // namespace lathe::ops

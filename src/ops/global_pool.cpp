@@ -11,8 +11,8 @@ namespace lathe::ops {
 namespace {
 
 /// "inner" are the loops that the mean is taken over; "kept" zeros follow the output's channel.
-Nest nest_of(isl::ctx ctx, long n, long c, const StatementBuilder::Extents& inner, size_t kept,
-             Element element) {
+Nest nest_of_global_pool(isl::ctx ctx, long n, long c, const StatementBuilder::Extents& inner,
+                         size_t kept, Element element) {
   StatementBuilder::Extents outer = batched_loops(n, {{"c", c}});
   NestBuilder b(ctx, "global_pool");
   Shape shape = batched_shape(n, {c}), input = shape;
@@ -32,18 +32,19 @@ Nest nest_of(isl::ctx ctx, long n, long c, const StatementBuilder::Extents& inne
   return b.build();
 }
 
-Nest nest_of_sizes(isl::ctx ctx, const Params& p) {
+Nest nest_of_global_pool_sizes(isl::ctx ctx, const Params& p) {
   check_sizes("global_pool", p, {"c", "h", "w"});
-  return nest_of(ctx, p["n"], p["c"], {{"h", p["h"]}, {"w", p["w"]}}, 0, Element::f32);
+  return nest_of_global_pool(ctx, p["n"], p["c"], {{"h", p["h"]}, {"w", p["w"]}}, 0, Element::f32);
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_global_pool_call(isl::ctx ctx, const Call& call) {
   StatementBuilder::Extents loops = loops_over(call.shape(0));
   StatementBuilder::Extents inner(loops.begin() + 2, loops.end());
-  return nest_of(ctx, call.shape(0)[0], call.shape(0)[1], inner, inner.size(), call.element(0));
+  return nest_of_global_pool(ctx, call.shape(0)[0], call.shape(0)[1], inner, inner.size(),
+                             call.element(0));
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_global_pool(const Call& call) {
   Shape shape = call.shape(0);
   if (shape.size() < 3) call.refuse("the input {} needs rows", print_shape(shape));
   std::fill(shape.begin() + 2, shape.end(), 1);
@@ -59,10 +60,10 @@ Op global_pool() {
            {"c", std::nullopt, "channels"},
            {"h", std::nullopt, "rows"},
            {"w", std::nullopt, "columns"}},
-          nest_of_sizes,
+          nest_of_global_pool_sizes,
           {"global_pool(c=3, h=4, w=5)", "global_pool(n=2, c=3, h=1, w=3)",
            "global_pool(f32[2x3x4x5])"},
-          {.infer = types_of, .nest = nest_of_call}};
+          {.infer = types_of_global_pool, .nest = nest_of_global_pool_call}};
 }
 
 }  // namespace lathe::ops

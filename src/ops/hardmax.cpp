@@ -5,7 +5,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_hardmax(const Call& call, const std::vector<Array>& inputs) {
   const Array& x = inputs[0];
   Lines lines(x.shape(), call.axis("axis", x.rank()));
   std::vector<double> values = x.reals(), result(values.size(), 0);
@@ -26,8 +26,9 @@ Op hardmax() {
   return {.name = "hardmax",
           .summary = "1 at the largest element along one dimension, 0 elsewhere",
           .examples = {"hardmax(f32[2x5])", "hardmax(f32[3x4x2], axis=1)"},
-          .graph = {
-              .settings = {{"axis", -1L, "the dimension"}}, .infer = float_along_axis, .run = run}};
+          .graph = {.settings = {{"axis", -1L, "the dimension"}},
+                    .infer = float_along_axis,
+                    .run = run_hardmax}};
 }
 
 }  // namespace lathe::ops

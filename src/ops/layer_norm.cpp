@@ -17,7 +17,7 @@ Reduction over_last(const Call& call) {
   return reduction(call, call.axis("axis", rank), rank);
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_layer_norm(const Call& call) {
   check_float(call, 0);
   Reduction r = over_last(call);
   for (size_t i = 1; i < call.inputs(); ++i) {
@@ -34,10 +34,10 @@ Expr mean_of(StatementBuilder& s, const Reduction& r, size_t total) {
   return sum / number(static_cast<double>(r.count()));
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_layer_norm_call(isl::ctx ctx, const Call& call) {
   Reduction r = over_last(call);
   StatementBuilder::Extents loops = loops_over(r.input), outer = loops_over(r.kept());
-  std::vector<Type> types = types_of(call);
+  std::vector<Type> types = types_of_layer_norm(call);
   NestBuilder b(ctx, "layer_norm");
   size_t I = declare(b, call, 0, "I");
   size_t W = b.tensor("scale", Role::weight, call.shape(1), call.element(1)), B = 0;
@@ -80,8 +80,8 @@ Op layer_norm() {
                     .most = 3,
                     .settings = {{"axis", -1L, "the first dimension to normalise over"},
                                  {"epsilon", 1e-5, "added to the variance"}},
-                    .infer = types_of,
-                    .nest = nest_of_call}};
+                    .infer = types_of_layer_norm,
+                    .nest = nest_of_layer_norm_call}};
 }
 
 }  // namespace lathe::ops

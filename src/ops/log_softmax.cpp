@@ -8,7 +8,7 @@
 namespace lathe::ops {
 namespace {
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_log_softmax_call(isl::ctx ctx, const Call& call) {
   size_t axis = call.axis("axis", call.shape(0).size());
   Reduction r = reduction(call, axis, axis + 1);
   StatementBuilder::Extents loops = loops_over(r.input);
@@ -34,7 +34,7 @@ Op log_softmax() {
                        "log_softmax(f32[7])"},
           .graph = {.settings = {{"axis", -1L, "the dimension"}},
                     .infer = float_along_axis,
-                    .nest = nest_of_call}};
+                    .nest = nest_of_log_softmax_call}};
 }
 
 }  // namespace lathe::ops

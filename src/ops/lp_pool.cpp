@@ -21,7 +21,7 @@ Expr root(const Expr& x, long p) {
   return call(Expr::Op::pow, {x, number(1 / static_cast<double>(p))});
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_lp_pool_call(isl::ctx ctx, const Call& call) {
   Pool p = pool(call);
   long norm = call.integer("p");
   StatementBuilder::Extents loops = pool_loops(p);
@@ -41,7 +41,7 @@ Nest nest_of_call(isl::ctx ctx, const Call& call) {
 }  // namespace
 
 Op lp_pool() {
-  Signature graph = pool_signature({{"p", 2L, "which norm"}}, nest_of_call);
+  Signature graph = pool_signature({{"p", 2L, "which norm"}}, nest_of_lp_pool_call);
   auto types_of_pool = graph.infer;
   graph.infer = [types_of_pool](const Call& call) {
     check_float(call, 0);

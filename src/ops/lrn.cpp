@@ -11,7 +11,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_lrn(const Call& call) {
   check_float(call, 0);
   const Shape& shape = call.shape(0);
   if (shape.size() < 2) call.refuse("the input {} has no channels", print_shape(shape));
@@ -20,7 +20,7 @@ std::vector<Type> types_of(const Call& call) {
   return {call.type(0)};
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_lrn_call(isl::ctx ctx, const Call& call) {
   const Type& type = call.type(0);
   long size = call.integer("size"), before = (size - 1) / 2;
   StatementBuilder::Extents loops = loops_over(type.shape);
@@ -58,8 +58,8 @@ Op lrn() {
                                  {"alpha", 0.0001, "factor of the mean square"},
                                  {"beta", 0.75, "exponent"},
                                  {"bias", 1.0, "added to the mean square"}},
-                    .infer = types_of,
-                    .nest = nest_of_call}};
+                    .infer = types_of_lrn,
+                    .nest = nest_of_lrn_call}};
 }
 
 }  // namespace lathe::ops

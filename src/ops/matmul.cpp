@@ -13,7 +13,7 @@
 namespace lathe::ops {
 namespace {
 
-Nest nest_of_sizes(isl::ctx ctx, const Params& p) {
+Nest nest_of_matmul_sizes(isl::ctx ctx, const Params& p) {
   check_sizes("matmul", p, {"i", "j", "k"});
   long n = p["n"], i = p["i"], j = p["j"], k = p["k"];
   NestBuilder b(ctx, "matmul");
@@ -52,7 +52,7 @@ Product product_of(const Call& call) {
   return p;
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_matmul(const Call& call) {
   Product p = product_of(call);
   Shape shape = p.batch;
   if (p.rows) shape.push_back(p.i);
@@ -60,7 +60,7 @@ std::vector<Type> types_of(const Call& call) {
   return {{call.element(0), shape}};
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_matmul_call(isl::ctx ctx, const Call& call) {
   Product p = product_of(call);
   StatementBuilder::Extents batch;
   for (size_t d = 0; d < p.batch.size(); ++d) {
@@ -68,7 +68,7 @@ Nest nest_of_call(isl::ctx ctx, const Call& call) {
   }
   NestBuilder b(ctx, "matmul");
   size_t A = declare(b, call, 0, "A"), B = declare(b, call, 1, "B");
-  size_t O = declare_output(b, types_of(call).front());
+  size_t O = declare_output(b, types_of_matmul(call).front());
   auto& s = b.statement("matmul", joined(batch, {{"i", p.i}, {"j", p.j}, {"k", p.k}}));
   std::vector<Index> left = broadcast_at(s, at(s, batch), p.a);
   std::vector<Index> right = broadcast_at(s, at(s, batch), p.b);
@@ -93,10 +93,10 @@ Op matmul() {
            {"i", std::nullopt, "rows of A and of the output"},
            {"j", std::nullopt, "columns of B and of the output"},
            {"k", std::nullopt, "columns of A, rows of B"}},
-          nest_of_sizes,
+          nest_of_matmul_sizes,
           {"matmul(i=4, j=5, k=6)", "matmul(n=2, i=3, j=4, k=5)", "matmul(i=1, j=7, k=3)",
            "matmul(f32[2x1x3x4], f32[5x4x2])"},
-          {.least = 2, .most = 2, .infer = types_of, .nest = nest_of_call}};
+          {.least = 2, .most = 2, .infer = types_of_matmul, .nest = nest_of_matmul_call}};
 }
 
 }  // namespace lathe::ops

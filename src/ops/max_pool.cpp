@@ -10,7 +10,7 @@
 namespace lathe::ops {
 namespace {
 
-Nest nest_of(isl::ctx ctx, const Pool& p) {
+Nest nest_of_max_pool(isl::ctx ctx, const Pool& p) {
   NestBuilder b(ctx, "max_pool");
   double lowest = -std::numeric_limits<double>::infinity();
   size_t I = padded_input(b, p.window, p.n, p.c, lowest, p.element);
@@ -24,20 +24,21 @@ Nest nest_of(isl::ctx ctx, const Pool& p) {
 }  // namespace
 
 Op max_pool() {
-  return {
-      "max_pool",
-      "largest value under a sliding window",
-      window_params(
-          {batch_param(), {"c", std::nullopt, "channels"}},
-          {{"dilation", 1, "input rows and columns from one kernel element to the next"}}),
-      [](isl::ctx ctx, const Params& p) {
-        return nest_of(ctx, pool("max_pool", p, p["dilation"]));
-      },
-      {"max_pool(c=3, oh=4, ow=3, k=2, stride=2)",
-       "max_pool(n=2, c=2, oh=3, ow=4, k=3, stride=2, pad=1)",
-       "max_pool(c=2, oh=3, ow=3, kh=3, kw=2, dilation=2, pad=1)",
-       "max_pool(f32[1x2x5x6], kernel=[2, 3], pads=[0, 1, 1, 2], strides=[2, 2], ceil=1)"},
-      pool_signature({}, [](isl::ctx ctx, const Call& call) { return nest_of(ctx, pool(call)); })};
+  return {"max_pool",
+          "largest value under a sliding window",
+          window_params(
+              {batch_param(), {"c", std::nullopt, "channels"}},
+              {{"dilation", 1, "input rows and columns from one kernel element to the next"}}),
+          [](isl::ctx ctx, const Params& p) {
+            return nest_of_max_pool(ctx, pool("max_pool", p, p["dilation"]));
+          },
+          {"max_pool(c=3, oh=4, ow=3, k=2, stride=2)",
+           "max_pool(n=2, c=2, oh=3, ow=4, k=3, stride=2, pad=1)",
+           "max_pool(c=2, oh=3, ow=3, kh=3, kw=2, dilation=2, pad=1)",
+           "max_pool(f32[1x2x5x6], kernel=[2, 3], pads=[0, 1, 1, 2], strides=[2, 2], ceil=1)"},
+          pool_signature({}, [](isl::ctx ctx, const Call& call) {
+            return nest_of_max_pool(ctx, pool(call));
+          })};
 }
 
 }  // namespace lathe::ops

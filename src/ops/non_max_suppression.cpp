@@ -14,7 +14,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_non_max_suppression(const Call& call) {
   check_float(call, 0);
   check_float(call, 1);
   call.flag("centre");
@@ -70,7 +70,7 @@ std::vector<long> chosen(const Call& call, const std::vector<Box>& boxes, const 
   return result;
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_non_max_suppression(const Call& call, const std::vector<Array>& inputs) {
   const Shape& shape = inputs[1].shape();
   std::vector<double> corners = inputs[0].reals(), scores = inputs[1].reals();
   std::vector<long> rows;
@@ -102,8 +102,8 @@ Op non_max_suppression() {
                                  {"score", -std::numeric_limits<double>::infinity(),
                                   "a box whose score is not greater is left out"},
                                  {"centre", 0L, "1: boxes are given by centre and extents"}},
-                    .infer = types_of,
-                    .run = run}};
+                    .infer = types_of_non_max_suppression,
+                    .run = run_non_max_suppression}};
 }
 
 }  // namespace lathe::ops

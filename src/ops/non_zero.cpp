@@ -5,12 +5,12 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_non_zero(const Call& call) {
   check_number(call, 0);
   return {{Element::i64, {}, true}};
 }
 
-std::vector<Array> run(const Call&, const std::vector<Array>& inputs) {
+std::vector<Array> run_non_zero(const Call&, const std::vector<Array>& inputs) {
   const Shape& shape = inputs[0].shape();
   Shape at(shape.size(), 0);
   std::vector<Shape> found;
@@ -32,7 +32,7 @@ Op non_zero() {
   return {.name = "non_zero",
           .summary = "indices of the elements that are not 0",
           .examples = {"non_zero(f32[2x3])", "non_zero(bool[4])"},
-          .graph = {.infer = types_of, .run = run}};
+          .graph = {.infer = types_of_non_zero, .run = run_non_zero}};
 }
 
 }  // namespace lathe::ops

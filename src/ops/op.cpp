@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/lexer.h"
+#include "data/file.h"
 #include "graph/text.h"
 #include "nest/text.h"
 #include "ops/op_formula.h"
@@ -162,11 +161,7 @@ Nest parse_op(isl::ctx ctx, std::string_view text) {
 
 Nest load_nest(isl::ctx ctx, const std::string& text) {
   if (!text.ends_with(".nest")) return parse_op(ctx, text);
-  std::ifstream file(text);
-  if (!file) fail("cannot read '{}'; give a .nest file or an operator like conv(co=64, ...)", text);
-  std::stringstream content;
-  content << file.rdbuf();
-  return parse_nest(ctx, content.str(), text);
+  return parse_nest(ctx, read_file(text), text);
 }
 
 }  // namespace lathe

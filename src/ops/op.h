@@ -42,7 +42,7 @@ struct Setting {
   Attribute otherwise;
   std::string meaning;
   enum class Need { optional, required } need = Need::optional;
-  /// Of a list that is empty by default: what each of its numbers is then.
+  /// For a list that is empty by default: the number that each place then has.
   std::optional<long> each = std::nullopt;
 };
 
@@ -54,7 +54,7 @@ struct Operand {
   bool is_weight = false;
 };
 
-/// An operator applied to operands of known types: what a node of a graph is, seen from within.
+/// An operator applied to operands of known types. Every node of a graph stands for one.
 class Call {
  public:
   /// Fails where the operator does not take so many operands or such attributes.
@@ -65,7 +65,7 @@ class Call {
   /// Returns the attributes that differ from their defaults.
   const Attributes& attributes() const { return given_; }
 
-  /// Returns how many operands there are, those left out included; is the i-th one there?
+  /// Counts the operands, with those left out. has(i): is the i-th one there?
   size_t inputs() const { return inputs_.size(); }
   bool has(size_t i) const { return i < inputs_.size() && inputs_[i].has_value(); }
   /// Returns the i-th operand, which is there.
@@ -118,13 +118,13 @@ struct Signature {
   std::vector<Setting> settings = {};
   /// Returns the types of the outputs; fails where the operands do not fit.
   std::function<std::vector<Type>(const Call&)> infer = nullptr;
-  /// Returns the nest. Of its tensors, those that are inputs or weights are the operands that are
-  /// there and not empty, in order, and those that are outputs are the outputs.
+  /// Returns the nest. Its input and weight tensors are the operands that are there and not empty,
+  /// in order; its output tensors are the outputs.
   std::function<Nest(isl::ctx, const Call&)> nest = nullptr;
-  /// Computes the outputs where no nest can: the elements that are read depend on data.
+  /// Computes the outputs where no nest can, because data decide which elements are read.
   std::function<std::vector<Array>(const Call&, const std::vector<Array>&)> run = nullptr;
-  /// Returns the outputs where an operand is empty but they are not, as no nest can have an empty
-  /// tensor: the sum of no elements is 0.
+  /// Returns the outputs where an operand is empty but the outputs are not. A nest cannot do that,
+  /// as it has no empty tensors. Example: the sum of no elements is 0.
   std::function<std::vector<Array>(const Call&)> of_nothing = nullptr;
 };
 
@@ -157,13 +157,13 @@ const Op* find_op(std::string_view name);
 /// Returns the types of a call's outputs. Where an operand is dynamic the outputs are too.
 std::vector<Type> infer(const Call& call);
 
-/// Has the call a nest? Its operator has one, and no operand or output is dynamic or empty.
+/// Does the call have a nest? Not if its operator has none, or a value is dynamic or empty.
 bool has_nest(const Call& call);
 /// Returns the nest of a call; fails if there is none.
 Nest nest_of(isl::ctx ctx, const Call& call);
 
-/// Computes the outputs of a call from its operands: those that are there, in order. It runs the
-/// nest, or what the operator does instead.
+/// Computes the outputs of a call from its operands: those that are there, in order. Runs the nest,
+/// or the operator's own function where it has no nest.
 std::vector<Array> evaluate(isl::ctx ctx, const Call& call, const std::vector<Array>& inputs);
 
 /// Returns the call that a node of a graph stands for.
@@ -175,8 +175,8 @@ void verify_types(const Graph& graph);
 /// Reads a call in text form: conv(f32[1x64x56x56], f32[64x64x3x3], pads=[1, 1, 1, 1]).
 Call parse_call(std::string_view text);
 
-/// Returns the nest of an operator in either text form. Unknown names and values get an error that
-/// says what there is.
+/// Returns the nest of an operator in either text form. The error for an unknown name or value
+/// lists the known ones.
 Nest parse_op(isl::ctx ctx, std::string_view text);
 
 /// Returns the nest that "text" names: an operator, or the path of a .nest file.

@@ -8,7 +8,7 @@
 
 namespace lathe::ops {
 
-/// Returns what the gradient of a call may read: its operands, its outputs, the gradients of these.
+/// Returns what a call's gradient may read: operands, outputs, and the gradients of the outputs.
 std::vector<std::optional<Operand>> adjoint_operands(const Call& of);
 
 /// What a call of "adjoint" is the gradient of, and what it may read.
@@ -17,7 +17,7 @@ struct Differentiated {
   std::vector<std::optional<Operand>> operands;
 };
 
-/// Finds that out from the text that the adjoint has of it.
+/// Reads it from the adjoint's attributes, which hold the call as text.
 std::shared_ptr<const Differentiated> differentiated(const Call& adjoint);
 
 /// The gradient of a call by one of its operands.
@@ -26,8 +26,8 @@ struct CallAdjoint {
   std::vector<bool> reads;  ///< which of adjoint_operands() it needs
 };
 
-/// Returns the gradient by operand "by"; nothing if the outputs do not depend on it, or only in
-/// steps. Fails for calls without a nest.
+/// Returns the gradient by operand "by"; nothing if the outputs do not depend on it, or change only
+/// in steps, as rounding does. Fails for calls without a nest.
 std::optional<CallAdjoint> make_adjoint(isl::ctx ctx, const Call& of, size_t by);
 
 }  // namespace lathe::ops

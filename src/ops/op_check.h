@@ -1,12 +1,12 @@
-// What operators ask of the types of their operands.
+// Checks of the types of operands.
 #pragma once
 
 #include "ops/op.h"
 
 namespace lathe::ops {
 
-/// Fails unless operand "i" has elements with a fraction, integers (truth values too), or numbers
-/// of any kind.
+/// Fail unless the elements of operand "i" are floats, integers (truth values too), or numbers of
+/// any kind.
 void check_float(const Call& call, size_t i);
 void check_integral(const Call& call, size_t i);
 void check_number(const Call& call, size_t i);
@@ -19,8 +19,8 @@ void check_broadcasts_to(const Call& call, size_t i, const Shape& shape);
 Element element_setting(const Call& call, const std::string& name,
                         const std::vector<Element>& allowed = {});
 
-/// Infers an output of the type of operand 0, whose elements are floats and which has the dimension
-/// "axis".
+/// Infers one output of the type of operand 0. Fails unless its elements are floats and it has the
+/// dimension that the attribute "axis" names.
 std::vector<Type> float_along_axis(const Call& call);
 
 }  // namespace lathe::ops

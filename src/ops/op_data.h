@@ -1,4 +1,4 @@
-// What operators share that compute on arrays themselves, as data choose the elements they read.
+// Shared by operators that compute on arrays, because data decide which elements they read.
 #pragma once
 
 #include <vector>
@@ -26,17 +26,17 @@ struct Lines {
 
 /// Moves "index" to the next element of "shape", row-major; after the last comes the first.
 void advance(Shape& index, const Shape& shape);
-/// Returns by how many elements each dimension of "shape" moves, row-major.
+/// Returns the row-major strides of "shape", in elements.
 Shape strides_of(const Shape& shape);
 /// Returns the number of elements in the dimensions from "first" to before "end".
 long count_between(const Shape& shape, size_t first, size_t end);
 
-/// Returns the index that "value" means, which counts from the end if negative. Fails unless it is
-/// one of "extent".
+/// Returns the index that "value" means; a negative value counts from the end. Fails unless the
+/// index is from 0 to "extent" - 1.
 long index_in(const Call& call, long value, long extent);
 
-/// Returns an array whose i-th element is element sources[i] of "from", of any type. Sources from
-/// the number of elements of "from" on are those of "more".
+/// Returns an array whose i-th element is element sources[i] of "from", of any type. Where "from"
+/// has n elements, source n + i is element i of "more".
 Array picked(const Array& from, Shape shape, const std::vector<long>& sources);
 Array picked(const Array& from, const Array& more, Shape shape, const std::vector<long>& sources);
 
@@ -56,7 +56,7 @@ std::vector<T> numbers(const Array& array) {
   }
 }
 
-/// Returns x * y, or x + y; on integers modulo 2^64, as C++ leaves overflow undefined.
+/// Return x * y and x + y. Integers wrap modulo 2^64, as C++ leaves their overflow undefined.
 inline double product(double x, double y) { return x * y; }
 inline long product(long x, long y) {
   return static_cast<long>(static_cast<unsigned long>(x) * static_cast<unsigned long>(y));

@@ -1,4 +1,4 @@
-// Runs operators on arrays by interpreting their nests: plain, and right before it is fast.
+// Runs operators on arrays by interpreting their nests. It is simple rather than fast.
 #pragma once
 
 #include "nest/nest.h"
@@ -6,8 +6,8 @@
 
 namespace lathe {
 
-/// Returns the nest of a call as it is best interpreted: loops of sums in an order in which the
-/// innermost runs along memory. Nothing if the call runs without a nest.
+/// Returns the nest of a call in the order that is quickest to interpret: the innermost loop of a
+/// sum runs along memory. Returns nothing if the call runs without a nest.
 std::optional<Nest> executable(isl::ctx ctx, const Call& call);
 
 /// Runs the nest of a call on its operands; "outputs" are the types of its outputs.

@@ -171,7 +171,7 @@ std::vector<Type> infer_formula(const Formula& formula, const Call& call) {
   return {{result_element(formula, elements), shape}};
 }
 
-Nest nest_of_call(const Formula& formula, isl::ctx ctx, const Call& call) {
+Nest nest_of_formula_call(const Formula& formula, isl::ctx ctx, const Call& call) {
   std::map<std::string, double> settings;
   for (const auto& [name, otherwise] : formula.settings) settings[name] = call.real(name);
   std::vector<Operand> operands;
@@ -200,7 +200,7 @@ std::vector<Param> params_of(const Formula& formula) {
   return params;
 }
 
-Nest nest_of_sizes(const Formula& formula, isl::ctx ctx, const Params& p) {
+Nest nest_of_formula_sizes(const Formula& formula, isl::ctx ctx, const Params& p) {
   ops::check_sizes(formula.name, p, {"c"});
   StatementBuilder::Extents loops;
   Shape second;
@@ -243,20 +243,22 @@ Op op_of(const Formula& formula) {
   }
   std::string broadcast = formula.operands > 1 ? ", bh=1, bw=1" : "";
   std::string one_channel = formula.operands > 1 ? "(n=2, c=7, bn=1)" : "(c=7)";
-  return {
-      .name = formula.name,
-      .summary = formula.text,
-      .params = params_of(formula),
-      .nest = [&formula](isl::ctx ctx, const Params& p) { return nest_of_sizes(formula, ctx, p); },
-      .examples = {formula.name + "(c=3, h=4, w=5)",
-                   formula.name + "(n=2, c=3, h=2, w=2" + broadcast + ")",
-                   formula.name + one_channel},
-      .graph = {.least = formula.operands,
-                .most = formula.operands,
-                .settings = settings,
-                .infer = [&formula](const Call& call) { return infer_formula(formula, call); },
-                .nest = [&formula](isl::ctx ctx,
-                                   const Call& call) { return nest_of_call(formula, ctx, call); }}};
+  return {.name = formula.name,
+          .summary = formula.text,
+          .params = params_of(formula),
+          .nest = [&formula](isl::ctx ctx,
+                             const Params& p) { return nest_of_formula_sizes(formula, ctx, p); },
+          .examples = {formula.name + "(c=3, h=4, w=5)",
+                       formula.name + "(n=2, c=3, h=2, w=2" + broadcast + ")",
+                       formula.name + one_channel},
+          .graph = {.least = formula.operands,
+                    .most = formula.operands,
+                    .settings = settings,
+                    .infer = [&formula](const Call& call) { return infer_formula(formula, call); },
+                    .nest =
+                        [&formula](isl::ctx ctx, const Call& call) {
+                          return nest_of_formula_call(formula, ctx, call);
+                        }}};
 }
 
 }  // namespace lathe

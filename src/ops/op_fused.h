@@ -1,4 +1,4 @@
-// Operators computed one after the other as one: the calls that the operator "fused" is made of.
+// Several operators computed as one: the calls that the operator "fused" is made of.
 //
 //   fused(x, w, r, calls=["conv(%0, %1)", "add(#0, %2)", "relu(#1)"])
 //
@@ -16,7 +16,7 @@ struct Source {
 };
 
 /// Does the call treat each element of its output alone, in one statement? Formulas do, batch
-/// normalisation with given statistics, and their gradients by what has the output's shape.
+/// normalisation with given statistics, and their gradients by operands of the output's shape.
 bool is_elementwise(const Call& call);
 
 /// One call of a fused operator as it is written: conv(%0, %1, pads=[1, 1, 1, 1]).

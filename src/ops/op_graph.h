@@ -17,7 +17,7 @@ namespace lathe {
 class GraphBuilder {
  public:
   explicit GraphBuilder(std::string name) { graph_.name = std::move(name); }
-  /// Goes on with a graph that is there: its values keep their ids.
+  /// Begins with an existing graph, whose values keep their ids.
   explicit GraphBuilder(Graph graph);
 
   ValueId input(const std::string& name, Type type);
@@ -27,15 +27,15 @@ class GraphBuilder {
   ValueId weight(const std::string& name, Array data, Value::Kind kind = Value::Kind::weight);
   ValueId constant(Array data, const std::string& name = "");
 
-  /// Adds a node; an empty name gets one from the operator. The value is named like the node; of
-  /// several, the i-th is "node.i".
+  /// Adds a node; without a name it is named after the operator. Its value has the name of the
+  /// node; the i-th of several is "node.i".
   ValueId call(std::string_view op, const std::vector<ValueId>& inputs,
                const Attributes& attributes = {}, const std::string& name = "");
   std::vector<ValueId> call_all(std::string_view op, const std::vector<ValueId>& inputs,
                                 const Attributes& attributes = {}, const std::string& name = "");
 
   void output(ValueId value) { graph_.outputs.push_back(value); }
-  /// Gives a value another name, made unique, unless the graph's outputs and inputs need theirs.
+  /// Gives a value another name, which is made unique.
   void rename(ValueId value, const std::string& name);
 
   /// Returns the nodes added so far.
@@ -43,7 +43,7 @@ class GraphBuilder {
   const Value& value(ValueId id) const { return graph_.values[id]; }
   const Type& type(ValueId id) const { return graph_.values[id].type; }
   const Shape& shape(ValueId id) const { return graph_.values[id].type.shape; }
-  /// Says that a value is learnt, kept by training, or neither: the importer finds out late.
+  /// Sets the kind of a value, which the importer finds out late.
   void set_kind(ValueId id, Value::Kind kind) { graph_.values[id].kind = kind; }
 
   /// Returns the graph, verified, without what no output needs.

@@ -20,7 +20,7 @@ StatementBuilder::Extents pool_loops(const Pool& p);
 /// Returns the shape of its output.
 Shape pool_shape(const Pool& p);
 
-/// Returns what graphs know of a pool: its settings ("more" besides) and its output.
+/// Returns what graphs know of a pool: its settings, with "more", and its output.
 Signature pool_signature(const std::vector<Setting>& more,
                          std::function<Nest(isl::ctx, const Call&)> nest);
 

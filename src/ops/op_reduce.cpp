@@ -148,7 +148,7 @@ Signature reduce_signature(std::function<Nest(isl::ctx, const Call&)> nest, doub
 
 namespace {
 
-Nest nest_of(isl::ctx ctx, const Call& call, const Fold& fold) {
+Nest nest_of_reduce(isl::ctx ctx, const Call& call, const Fold& fold) {
   Reduction r = reduction(call);
   Element element = call.element(0);
   NestBuilder b(ctx, fold.name);
@@ -182,7 +182,7 @@ std::vector<std::string> reduce_examples(const std::string& name) {
 }
 
 Op reduce(const Fold& fold) {
-  auto nest = [fold](isl::ctx ctx, const Call& call) { return nest_of(ctx, call, fold); };
+  auto nest = [fold](isl::ctx ctx, const Call& call) { return nest_of_reduce(ctx, call, fold); };
   return {.name = fold.name,
           .summary = fold.summary,
           .examples = reduce_examples(fold.name),

@@ -13,14 +13,14 @@
 
 namespace lathe::ops {
 
-/// Which dimensions of a tensor become one element.
+/// A reduction: the dimensions along which all elements become one.
 struct Reduction {
   Shape input;
   std::vector<bool> over;
   bool keep = true;  ///< does the output keep these dimensions, with extent 1?
 
-  Shape kept() const;    ///< with extent 1 where it reduces
-  Shape output() const;  ///< without these dimensions unless they are kept
+  Shape kept() const;    ///< the input's shape, with extent 1 where it is reduced
+  Shape output() const;  ///< the shape of the output
   long count() const;    ///< elements that become one
 };
 
@@ -34,19 +34,19 @@ Reduction reduction(const Call& call, size_t first, size_t end);
 std::vector<Index> kept_at(const StatementBuilder& s, const Reduction& r);
 std::vector<Index> output_at(const StatementBuilder& s, const Reduction& r);
 
-/// Returns the type in which many elements of a type are summed up, without loss or as reals.
+/// Return the type in which many elements of a type are summed up: without loss, or as reals.
 Element sum_element(Element element);
 Element real_element(Element element);
 
 /// Declares a tensor M and computes the largest element of I into it.
 size_t largest(NestBuilder& b, const Reduction& r, size_t I, Element element);
-/// Reads I less M, which has one element for all that become one: their largest, or their mean.
+/// Reads I - M, where M has one element for all that become one: their largest, or their mean.
 Expr less_kept(StatementBuilder& s, const Reduction& r, size_t I, size_t M);
 
 /// A reduction that folds the elements one by one:  S += enter(I);  O = leave(S, count).
 struct Fold {
   std::string name, summary;
-  double of_none = 0;  ///< what no element at all becomes; -inf and inf are a type's outermost
+  double of_none = 0;  ///< the result of no elements; -inf, inf: the least, greatest of a type
   Update update = Update::add;
   std::function<Expr(Expr x, Element element)> enter = nullptr;              ///< null: as it is
   std::function<Expr(Expr s, Element element, long count)> leave = nullptr;  ///< null: as it is
@@ -62,12 +62,12 @@ std::vector<Setting> reduce_settings();
 Signature reduce_signature(std::function<Nest(isl::ctx, const Call&)> nest, double of_none);
 /// Returns the types of the outputs of a reduction.
 std::vector<Type> reduced_types(const Call& call);
-/// Returns an array of one value; -inf and inf are the outermost values of an integral type.
+/// Returns an array of one value; -inf and inf become the least and greatest of an integral type.
 Array filled(const Type& type, double value);
 /// Returns the examples of a reduction.
 std::vector<std::string> reduce_examples(const std::string& name);
 
-/// Returns the function that exchanges less and greater and undoes itself: -x, 255 - x, 1 - x.
+/// Returns x mirrored, so that greater values become less: -x, 255 - x, 1 - x. Twice mirrored is x.
 Expr mirrored(Expr x, Element element);
 
 }  // namespace lathe::ops

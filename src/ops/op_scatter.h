@@ -8,8 +8,8 @@
 
 namespace lathe::ops {
 
-/// Fails unless operand 1, indices along "axis" of operand 0, has its rank and is no larger in the
-/// other dimensions.
+/// Fails unless operand 1, which holds indices along "axis" of operand 0, has the same rank and is
+/// no larger in the other dimensions.
 void check_indices_fit(const Call& call, size_t axis);
 
 /// Returns the offsets of the elements of "shape" that "indices" along "axis" choose, one each.
@@ -20,7 +20,7 @@ std::vector<long> elements_along(const Call& call, const Shape& shape, const Arr
 /// first "batch" dimensions are indexed by the place of the tuple instead.
 std::vector<long> slices(const Call& call, const Shape& shape, const Array& indices, size_t batch);
 
-/// Returns the setting "reduction", and fails unless a call's is known and fits the elements.
+/// Returns the setting "reduction"; check_combination() fails unless a call's fits its elements.
 Setting reduction_setting();
 void check_combination(const Call& call);
 

@@ -7,7 +7,7 @@
 namespace lathe::ops {
 namespace {
 
-Shape shape_of(const Call& call, Shape shape) {
+Shape shape_of_select(const Call& call, Shape shape) {
   auto axis = static_cast<long>(call.axis("axis", shape.size()));
   if (call.flag("keep")) {
     shape[static_cast<size_t>(axis)] = 1;
@@ -17,11 +17,11 @@ Shape shape_of(const Call& call, Shape shape) {
   return shape;
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_select(const Call& call) {
   check_number(call, 0);
   call.flag("last");
   const Shape& shape = call.shape(0);
-  Type type{Element::i64, shape_of(call, shape)};
+  Type type{Element::i64, shape_of_select(call, shape)};
   if (shape[call.axis("axis", shape.size())] == 0) {
     call.refuse("{} has no elements along axis {}", print_shape(shape), call.integer("axis"));
   }
@@ -55,7 +55,7 @@ Op arg_op(const std::string& name, const std::string& summary, Prefer prefer) {
     std::vector<long> found = on_numbers(x.element(), [&](auto zero) {
       return places(numbers<decltype(zero)>(x), lines, prefer, call.flag("last"));
     });
-    return std::vector<Array>{array_of(Element::i64, shape_of(call, x.shape()), found)};
+    return std::vector<Array>{array_of(Element::i64, shape_of_select(call, x.shape()), found)};
   };
   return {.name = name,
           .summary = summary,
@@ -63,7 +63,7 @@ Op arg_op(const std::string& name, const std::string& summary, Prefer prefer) {
           .graph = {.settings = {{"axis", 0L, "the dimension"},
                                  {"keep", 1L, "1: the output keeps it, with extent 1"},
                                  {"last", 0L, "1: of equal elements the last, not the first"}},
-                    .infer = types_of,
+                    .infer = types_of_select,
                     .run = run}};
 }
 

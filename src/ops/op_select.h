@@ -9,7 +9,7 @@ namespace lathe::ops {
 
 enum class Prefer { greatest, least };
 
-/// Returns the operator that finds the place of such an element.
+/// Returns the operator that finds the place of the greatest or least element.
 Op arg_op(const std::string& name, const std::string& summary, Prefer prefer);
 
 }  // namespace lathe::ops

@@ -23,7 +23,7 @@ void check_sizes(std::string_view op, const Params& p, std::initializer_list<con
 /// Is the parameter "name", which must be 0 or 1, set?
 bool is_set(std::string_view op, const Params& p, const std::string& name);
 
-/// Puts the batch first, if there is one: in a shape, in the extents of a statement, in an access.
+/// Put the batch first, if there is one: in a shape, in the extents of a statement, in an access.
 std::vector<long> batched_shape(long n, std::vector<long> shape);
 StatementBuilder::Extents batched_loops(long n, StatementBuilder::Extents extents);
 std::vector<Index> batched_at(const StatementBuilder& s, long n, std::vector<Index> at);

@@ -20,8 +20,8 @@ struct Slide {
   long outputs, elements;      ///< extents of these loops
   long stride, dilation;
   long inputs;  ///< extent of the input without padding
-  Pad pad;      ///< at least what windows touch
-  long asked;   ///< of the padding after the input, what was asked for
+  Pad pad;      ///< all that windows touch, or more
+  long asked;   ///< the padding after the input that was asked for
 
   /// Returns the extent of the input as it is stored.
   long stored() const { return inputs + pad.before + pad.after; }
@@ -37,14 +37,14 @@ Window window(std::string_view op, const Params& p, long dilation = 1);
 /// Returns the settings of an operator with a window in a graph: strides, dilations, pads, "more".
 std::vector<Setting> window_settings(const std::vector<Setting>& more);
 
-/// No extent and no number of a window is larger, so that their products do not overflow.
+/// The largest extent or number of a window: products of them do not overflow.
 constexpr long most_in_window = 1L << 30;
 
 /// Returns one of the lists of window_settings(): a number for each of "count" places, at least
 /// "least".
 Shape window_list(const Call& call, const std::string& name, size_t count, long least);
 
-/// Whether windows that reach beyond the padded input at its end are left out, or padded.
+/// Are windows that reach beyond the end of the padded input left out (down), or padded (up)?
 enum class Rounding { down, up };
 
 /// Reads the window of a call from its attributes: operand 0 is the input, [n, c, ...], and

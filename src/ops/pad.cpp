@@ -6,7 +6,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_pad(const Call& call) {
   Shape shape = call.shape(0);
   const Shape& pads = call.integers("pads");
   if (pads.size() != 2 * shape.size()) {
@@ -21,8 +21,8 @@ std::vector<Type> types_of(const Call& call) {
   return {{call.element(0), shape}};
 }
 
-Nest nest_of(isl::ctx ctx, const Call& call) {
-  Type output = types_of(call).front();
+Nest nest_of_pad(isl::ctx ctx, const Call& call) {
+  Type output = types_of_pad(call).front();
   NestBuilder b(ctx, "pad");
   size_t O = declare_output(b, output);
   StatementBuilder::Extents all = loops_over(output.shape), inner = loops_over(call.shape(0));
@@ -46,8 +46,8 @@ Op pad() {
           .graph = {.settings = {{"pads", Shape{}, "before each dimension, then after each",
                                   Setting::Need::required},
                                  {"value", 0.0, "what the border holds"}},
-                    .infer = types_of,
-                    .nest = nest_of}};
+                    .infer = types_of_pad,
+                    .nest = nest_of_pad}};
 }
 
 }  // namespace lathe::ops

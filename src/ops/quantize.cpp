@@ -7,7 +7,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_quantize(const Call& call) {
   Element to = element_setting(call, "to", {Element::u8, Element::i8, Element::u16, Element::i16});
   check_float(call, 1);
   check_broadcasts_to(call, 1, call.shape(0));
@@ -21,8 +21,8 @@ std::vector<Type> types_of(const Call& call) {
   return {{to, call.shape(0)}};
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
-  Type type = types_of(call).front();
+Nest nest_of_quantize_call(isl::ctx ctx, const Call& call) {
+  Type type = types_of_quantize(call).front();
   StatementBuilder::Extents loops = loops_over(type.shape);
   NestBuilder b(ctx, "quantize");
   auto& s = b.statement("quantize", loops);
@@ -52,8 +52,8 @@ Op quantize() {
           .graph = {.least = 2,
                     .most = 3,
                     .settings = {{"to", std::string("u8"), "the element type: u8, i8, u16, i16"}},
-                    .infer = types_of,
-                    .nest = nest_of_call}};
+                    .infer = types_of_quantize,
+                    .nest = nest_of_quantize_call}};
 }
 
 }  // namespace lathe::ops

@@ -11,7 +11,7 @@
 namespace lathe::ops {
 namespace {
 
-Nest nest_of(isl::ctx ctx, const Call& call) {
+Nest nest_of_reduce_log_sum_exp(isl::ctx ctx, const Call& call) {
   Reduction r = reduction(call);
   Element real = real_element(call.element(0));
   NestBuilder b(ctx, "reduce_log_sum_exp");
@@ -33,7 +33,8 @@ Op reduce_log_sum_exp() {
   return {.name = "reduce_log_sum_exp",
           .summary = "logarithm of the sum of exponentials along some dimensions",
           .examples = reduce_examples("reduce_log_sum_exp"),
-          .graph = reduce_signature(nest_of, -std::numeric_limits<double>::infinity())};
+          .graph = reduce_signature(nest_of_reduce_log_sum_exp,
+                                    -std::numeric_limits<double>::infinity())};
 }
 
 }  // namespace lathe::ops

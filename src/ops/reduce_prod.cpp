@@ -7,7 +7,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_reduce_prod(const Call& call) {
   check_number(call, 0);
   return reduced_types(call);
 }
@@ -26,7 +26,7 @@ std::vector<T> products(const std::vector<T>& x, const Reduction& r) {
   return result;
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_reduce_prod(const Call& call, const std::vector<Array>& inputs) {
   Reduction r = reduction(call);
   return on_numbers(inputs[0].element(), [&](auto zero) {
     auto values = products(numbers<decltype(zero)>(inputs[0]), r);
@@ -37,10 +37,12 @@ std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
 }  // namespace
 
 Op reduce_prod() {
-  return {.name = "reduce_prod",
-          .summary = "product along some dimensions",
-          .examples = reduce_examples("reduce_prod"),
-          .graph = {.settings = reduce_settings(), .infer = types_of, .run = run}};
+  return {
+      .name = "reduce_prod",
+      .summary = "product along some dimensions",
+      .examples = reduce_examples("reduce_prod"),
+      .graph = {
+          .settings = reduce_settings(), .infer = types_of_reduce_prod, .run = run_reduce_prod}};
 }
 
 }  // namespace lathe::ops

@@ -6,7 +6,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_reshape(const Call& call) {
   const Shape& shape = call.integers("shape");
   if (count_of(shape) != count_of(call.shape(0))) {
     call.refuse("{} has {} elements, {} has {}", print_shape(call.shape(0)),
@@ -27,8 +27,8 @@ std::vector<Index> at_offset(const Index& offset, const Shape& shape) {
   return result;
 }
 
-Nest nest_of(isl::ctx ctx, const Call& call) {
-  Type output = types_of(call).front();
+Nest nest_of_reshape(isl::ctx ctx, const Call& call) {
+  Type output = types_of_reshape(call).front();
   NestBuilder b(ctx, "reshape");
   size_t I = declare(b, call, 0, "I"), O = declare_output(b, output);
   StatementBuilder::Extents loops = loops_over(output.shape);
@@ -39,7 +39,7 @@ Nest nest_of(isl::ctx ctx, const Call& call) {
   return b.build();
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_reshape(const Call& call, const std::vector<Array>& inputs) {
   return {inputs[0].with_shape(call.integers("shape"))};
 }
 
@@ -51,9 +51,9 @@ Op reshape() {
       .summary = "the same elements in another shape",
       .examples = {"reshape(f32[2x6x2], shape=[4, 6])", "reshape(f32[3x4], shape=[2, 3, 1, 2])"},
       .graph = {.settings = {{"shape", Shape{}, "of the output", Setting::Need::required}},
-                .infer = types_of,
-                .nest = nest_of,
-                .run = run}};
+                .infer = types_of_reshape,
+                .nest = nest_of_reshape,
+                .run = run_reshape}};
 }
 
 }  // namespace lathe::ops

@@ -7,7 +7,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_reverse_sequence(const Call& call) {
   check_integral(call, 1);
   const Shape& shape = call.shape(0);
   size_t batch = call.axis("batch_axis", shape.size());
@@ -21,7 +21,7 @@ std::vector<Type> types_of(const Call& call) {
   return {call.type(0)};
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_reverse_sequence(const Call& call, const std::vector<Array>& inputs) {
   const Shape& shape = inputs[0].shape();
   size_t batch = call.axis("batch_axis", shape.size()), time = call.axis("time_axis", shape.size());
   std::vector<long> lengths = inputs[1].integers(), sources;
@@ -50,8 +50,8 @@ Op reverse_sequence() {
                     .most = 2,
                     .settings = {{"batch_axis", 1L, "the dimension that counts sequences"},
                                  {"time_axis", 0L, "the dimension along a sequence"}},
-                    .infer = types_of,
-                    .run = run}};
+                    .infer = types_of_reverse_sequence,
+                    .run = run_reverse_sequence}};
 }
 
 }  // namespace lathe::ops

@@ -9,7 +9,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_scatter_elements(const Call& call) {
   check_integral(call, 1);
   check_same_element(call, 2);
   check_indices_fit(call, call.axis("axis", call.shape(0).size()));
@@ -21,7 +21,7 @@ std::vector<Type> types_of(const Call& call) {
   return {call.type(0)};
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_scatter_elements(const Call& call, const std::vector<Array>& inputs) {
   size_t axis = call.axis("axis", inputs[0].rank());
   std::vector<long> places = elements_along(call, inputs[0].shape(), inputs[1], axis);
   return {scattered(call, inputs[0], places, inputs[2])};
@@ -39,8 +39,8 @@ Op scatter_elements() {
           .least = 3,
           .most = 3,
           .settings = {{"axis", 0L, "the dimension that the indices index"}, reduction_setting()},
-          .infer = types_of,
-          .run = run}};
+          .infer = types_of_scatter_elements,
+          .run = run_scatter_elements}};
 }
 
 }  // namespace lathe::ops

@@ -10,7 +10,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_scatter_nd(const Call& call) {
   check_integral(call, 1);
   check_same_element(call, 2);
   const Shape &x = call.shape(0), &indices = call.shape(1);
@@ -27,7 +27,7 @@ std::vector<Type> types_of(const Call& call) {
   return {call.type(0)};
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_scatter_nd(const Call& call, const std::vector<Array>& inputs) {
   std::vector<long> places = slices(call, inputs[0].shape(), inputs[1], 0);
   return {scattered(call, inputs[0], places, inputs[2])};
 }
@@ -35,13 +35,15 @@ std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
 }  // namespace
 
 Op scatter_nd() {
-  return {
-      .name = "scatter_nd",
-      .summary = "a copy with elements or slices updated",
-      .examples = {"scatter_nd(f32[3x4x2], i64[5x2], f32[5x2])",
-                   "scatter_nd(i32[6], i64[2x1], i32[2], reduction=\"max\")"},
-      .graph = {
-          .least = 3, .most = 3, .settings = {reduction_setting()}, .infer = types_of, .run = run}};
+  return {.name = "scatter_nd",
+          .summary = "a copy with elements or slices updated",
+          .examples = {"scatter_nd(f32[3x4x2], i64[5x2], f32[5x2])",
+                       "scatter_nd(i32[6], i64[2x1], i32[2], reduction=\"max\")"},
+          .graph = {.least = 3,
+                    .most = 3,
+                    .settings = {reduction_setting()},
+                    .infer = types_of_scatter_nd,
+                    .run = run_scatter_nd}};
 }
 
 }  // namespace lathe::ops

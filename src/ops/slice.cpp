@@ -6,7 +6,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_slice(const Call& call) {
   const Shape& shape = call.shape(0);
   const Shape &starts = call.integers("starts"), &sizes = call.integers("sizes");
   Shape steps = call.integers("steps", shape.size());
@@ -24,8 +24,8 @@ std::vector<Type> types_of(const Call& call) {
   return {{call.element(0), sizes}};
 }
 
-Nest nest_of(isl::ctx ctx, const Call& call) {
-  Type output = types_of(call).front();
+Nest nest_of_slice(isl::ctx ctx, const Call& call) {
+  Type output = types_of_slice(call).front();
   NestBuilder b(ctx, "slice");
   size_t I = declare(b, call, 0, "I"), O = declare_output(b, output);
   StatementBuilder::Extents loops = loops_over(output.shape);
@@ -53,8 +53,8 @@ Op slice() {
                                   Setting::Need::required},
                                  {"steps", Shape{}, "from one index to the next; all 1",
                                   Setting::Need::optional, 1L}},
-                    .infer = types_of,
-                    .nest = nest_of}};
+                    .infer = types_of_slice,
+                    .nest = nest_of_slice}};
 }
 
 }  // namespace lathe::ops

@@ -8,7 +8,7 @@
 namespace lathe::ops {
 namespace {
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_softmax_call(isl::ctx ctx, const Call& call) {
   size_t axis = call.axis("axis", call.shape(0).size());
   Reduction r = reduction(call, axis, axis + 1);
   StatementBuilder::Extents loops = loops_over(r.input);
@@ -39,7 +39,7 @@ Op softmax() {
       .examples = {"softmax(f32[2x5], axis=1)", "softmax(f32[3x4x2], axis=-2)", "softmax(f32[7])"},
       .graph = {.settings = {{"axis", -1L, "the dimension"}},
                 .infer = float_along_axis,
-                .nest = nest_of_call}};
+                .nest = nest_of_softmax_call}};
 }
 
 }  // namespace lathe::ops

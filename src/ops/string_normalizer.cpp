@@ -8,7 +8,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_string_normalizer(const Call& call) {
   const Shape& shape = call.shape(0);
   if (call.element(0) != Element::string) {
     call.refuse("operand 0 must be text, not {}", name_of(call.element(0)));
@@ -34,7 +34,7 @@ std::string upper(std::string text) {
   return text;
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_string_normalizer(const Call& call, const std::vector<Array>& inputs) {
   bool sensitive = call.flag("is_case_sensitive");
   const std::string& change = call.text("case_change");
   std::set<std::string> stopped;
@@ -63,8 +63,8 @@ Op string_normalizer() {
           .graph = {.settings = {{"case_change", std::string("NONE"), "NONE, LOWER, UPPER"},
                                  {"is_case_sensitive", 0L, "1: stopwords match in this case only"},
                                  {"stopwords", std::vector<std::string>{}, "words to leave out"}},
-                    .infer = types_of,
-                    .run = run}};
+                    .infer = types_of_string_normalizer,
+                    .run = run_string_normalizer}};
 }
 
 }  // namespace lathe::ops

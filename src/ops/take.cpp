@@ -1,10 +1,10 @@
 // take.cpp: the parts of a tensor along one dimension that a list of indices names, in its order.
-// Copies by nearest neighbour, repetitions, reflected borders and gathers with known indices all
-// are such lists.
+// Such lists also make copies by nearest neighbour, repetitions, reflected borders and gathers with
+// known indices.
 //
 //   O[c, h] = I[indices[c], h]
 //
-// Indices are data, but known ones: stretches of the list are affine, and each is a statement.
+// The indices are known, so the list falls into affine stretches: each is a statement.
 #include <algorithm>
 
 #include "ops/op_dims.h"
@@ -24,7 +24,7 @@ Shape indices_of(const Call& call, long extent) {
   return indices;
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_take(const Call& call) {
   Shape shape = call.shape(0);
   size_t axis = call.axis("axis", shape.size());
   Shape indices = indices_of(call, shape[axis]);
@@ -64,8 +64,8 @@ std::vector<Stretch> stretches(const Shape& list) {
   return result;
 }
 
-Nest nest_of(isl::ctx ctx, const Call& call) {
-  Type output = types_of(call).front();
+Nest nest_of_take(isl::ctx ctx, const Call& call) {
+  Type output = types_of_take(call).front();
   size_t axis = call.axis("axis", output.shape.size());
   NestBuilder b(ctx, "take");
   size_t I = declare(b, call, 0, "I"), O = declare_output(b, output);
@@ -93,8 +93,8 @@ Op take() {
           .graph = {.settings = {{"axis", 0L, "the dimension"},
                                  {"indices", Shape{}, "negative ones count from the end",
                                   Setting::Need::required}},
-                    .infer = types_of,
-                    .nest = nest_of}};
+                    .infer = types_of_take,
+                    .nest = nest_of_take}};
 }
 
 }  // namespace lathe::ops

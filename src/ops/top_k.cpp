@@ -9,7 +9,7 @@
 namespace lathe::ops {
 namespace {
 
-Shape shape_of(const Call& call, Shape shape) {
+Shape shape_of_top_k(const Call& call, Shape shape) {
   size_t axis = call.axis("axis", shape.size());
   long k = call.integer("k");
   if (k < 0 || k > shape[axis]) {
@@ -19,11 +19,11 @@ Shape shape_of(const Call& call, Shape shape) {
   return shape;
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_top_k(const Call& call) {
   check_number(call, 0);
   call.flag("largest");
   call.flag("sorted");
-  Shape shape = shape_of(call, call.shape(0));
+  Shape shape = shape_of_top_k(call, call.shape(0));
   return {{call.element(0), shape}, {Element::i64, shape}};
 }
 
@@ -39,9 +39,9 @@ std::vector<long> ranked(const std::vector<T>& line, bool largest) {
   return places;
 }
 
-std::vector<Array> run(const Call& call, const std::vector<Array>& inputs) {
+std::vector<Array> run_top_k(const Call& call, const std::vector<Array>& inputs) {
   const Array& x = inputs[0];
-  Shape shape = shape_of(call, x.shape());
+  Shape shape = shape_of_top_k(call, x.shape());
   size_t axis = call.axis("axis", x.rank());
   Lines from(x.shape(), axis), to(shape, axis);
   auto count = static_cast<size_t>(count_of(shape));
@@ -74,8 +74,8 @@ Op top_k() {
                                  {"axis", -1L, "the dimension"},
                                  {"largest", 1L, "0: the least elements"},
                                  {"sorted", 1L, "0: in any order"}},
-                    .infer = types_of,
-                    .run = run}};
+                    .infer = types_of_top_k,
+                    .run = run_top_k}};
 }
 
 }  // namespace lathe::ops

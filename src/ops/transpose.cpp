@@ -21,14 +21,14 @@ Shape permutation(const Call& call) {
   return perm;
 }
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_transpose(const Call& call) {
   Shape shape;
   for (long d : permutation(call)) shape.push_back(call.shape(0)[static_cast<size_t>(d)]);
   return {{call.element(0), shape}};
 }
 
-Nest nest_of(isl::ctx ctx, const Call& call) {
-  Type output = types_of(call).front();
+Nest nest_of_transpose(isl::ctx ctx, const Call& call) {
+  Type output = types_of_transpose(call).front();
   Shape perm = permutation(call);
   NestBuilder b(ctx, "transpose");
   size_t I = declare(b, call, 0, "I"), O = declare_output(b, output);
@@ -48,8 +48,8 @@ Op transpose() {
           .examples = {"transpose(f32[2x3x4], perm=[2, 0, 1])", "transpose(f32[2x3], perm=[1, 0])"},
           .graph = {.settings = {{"perm", Shape{}, "which dimension of the input comes here",
                                   Setting::Need::required}},
-                    .infer = types_of,
-                    .nest = nest_of}};
+                    .infer = types_of_transpose,
+                    .nest = nest_of_transpose}};
 }
 
 }  // namespace lathe::ops

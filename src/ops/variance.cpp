@@ -1,5 +1,5 @@
-// variance.cpp: how far elements are from a mean that is given, along some dimensions: with the
-// mean of a batch, what a batch normalisation divides by while a network is trained.
+// variance.cpp: the mean squared distance from a given mean, along some dimensions. A batch
+// normalisation needs it while a network is trained.
 //
 //   S[c] += (I[n, c, h, w] - M[c]) * (I[n, c, h, w] - M[c]);  O[c] = S[c] / (N*H*W)
 #include "nest/partial_sums.h"
@@ -10,7 +10,7 @@
 namespace lathe::ops {
 namespace {
 
-std::vector<Type> types_of(const Call& call) {
+std::vector<Type> types_of_variance(const Call& call) {
   check_same_element(call, 1);
   Type result{call.element(0), reduction(call).output()};
   if (call.type(1) != result) {
@@ -19,13 +19,13 @@ std::vector<Type> types_of(const Call& call) {
   return {result};
 }
 
-Nest nest_of_call(isl::ctx ctx, const Call& call) {
+Nest nest_of_variance_call(isl::ctx ctx, const Call& call) {
   Reduction r = reduction(call);
   StatementBuilder::Extents loops = loops_over(r.input);
   NestBuilder b(ctx, "variance");
   size_t I = declare(b, call, 0, "I"), M = declare(b, call, 1, "M");
   size_t S = b.tensor("S", Role::local, r.output(), call.element(0));
-  size_t O = declare_output(b, types_of(call).front());
+  size_t O = declare_output(b, types_of_variance(call).front());
   auto& sum = b.statement("sum", loops);
   Expr x = sum.read(I, at(sum, loops)), mean = sum.read(M, output_at(sum, r));
   sum.add(S, output_at(sum, r), (x - mean) * (x - mean));
@@ -45,8 +45,8 @@ Op variance() {
           .graph = {.least = 2,
                     .most = 2,
                     .settings = reduce_settings(),
-                    .infer = types_of,
-                    .nest = nest_of_call}};
+                    .infer = types_of_variance,
+                    .nest = nest_of_variance_call}};
 }
 
 }  // namespace lathe::ops

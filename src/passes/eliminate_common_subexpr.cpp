@@ -1,4 +1,4 @@
-// eliminate_common_subexpr.cpp: what several nodes compute from the same operands, one computes.
+// eliminate_common_subexpr.cpp: of nodes that compute the same, one stays.
 //
 //   a = relu(x)                  a = relu(x)
 //   b = relu(x)            =>    y = add(a, a)
@@ -47,7 +47,7 @@ std::string key_of(const Graph& graph, const Node& node) {
   return key;
 }
 
-Graph run(const Graph& graph) {
+Graph run_eliminate_common_subexpr(const Graph& graph) {
   Rewrite rewrite(graph);
   unite_constants(rewrite);
   std::map<std::string, size_t> known;
@@ -67,7 +67,8 @@ Graph run(const Graph& graph) {
 }  // namespace
 
 Pass eliminate_common_subexpr() {
-  return {"eliminate_common_subexpr", "compute what several nodes compute once", run};
+  return {"eliminate_common_subexpr", "compute what several nodes compute once",
+          run_eliminate_common_subexpr};
 }
 
 }  // namespace lathe::passes

@@ -1,4 +1,4 @@
-// fold_constant.cpp: what can be computed before the network runs is.
+// fold_constant.cpp: computes what does not depend on the network's inputs, before it runs.
 //
 //   constant a = [1, 2]                    constant b = [2, 4]
 //   b = add(a, a)                =>        y = mul(x, b)
@@ -56,7 +56,7 @@ void refine_types(Graph& graph, const Node& node) {
   }
 }
 
-Graph run(const Graph& graph) {
+Graph run_fold_constant(const Graph& graph) {
   // What is not needed is not computed either.
   Rewrite rewrite(without_dead(graph));
   Context context;
@@ -81,6 +81,8 @@ Graph run(const Graph& graph) {
 
 }  // namespace
 
-Pass fold_constant() { return {"fold_constant", "compute what depends on no input", run}; }
+Pass fold_constant() {
+  return {"fold_constant", "compute what depends on no input", run_fold_constant};
+}
 
 }  // namespace lathe::passes

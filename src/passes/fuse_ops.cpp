@@ -7,6 +7,9 @@
 // A chain grows while its result has one user and keeps its shape; a node that reads the results of
 // two chains joins them, if one of them is element-wise throughout. The fused node stands where the
 // last member stood: there the operands of all are computed.
+//
+// A chain has a limit. All its calls are statements of one nest and one kernel, and what schedules,
+// judges and compiles those looks at pairs of statements: work that grows with their square.
 #include <algorithm>
 
 #include "passes/pass.h"
@@ -14,6 +17,10 @@
 
 namespace lathe::passes {
 namespace {
+
+/// Calls of a chain, at most. Those of networks have about ten; from some dozens on, passing a
+/// value through memory once costs nothing beside computing it.
+constexpr size_t most_calls = 32;
 
 class Fuser {
  public:
@@ -73,7 +80,8 @@ class Fuser {
   std::optional<size_t> chain_to_continue(const Node& node, ValueId id) const {
     if (id == no_value) return std::nullopt;
     if (is_output_[id] || readers_[id].size() != 1) return std::nullopt;
-    return type(id) == type(node.outputs[0]) ? chain_of_[id] : std::nullopt;
+    auto chain = type(id) == type(node.outputs[0]) ? chain_of_[id] : std::nullopt;
+    return chain && chains_[*chain].size() < most_calls ? chain : std::nullopt;
   }
 
   /// Adds a node to the best chain that it can continue, or begins one.
@@ -92,7 +100,8 @@ class Fuser {
       if (!best || rank_of(chain) > rank_of(*best)) best = chain;
     }
     for (size_t chain : open) {
-      if (chain != *best && !rank_of(chain).first) join(*best, chain);
+      bool fits = chains_[*best].size() + chains_[chain].size() < most_calls;
+      if (chain != *best && fits && !rank_of(chain).first) join(*best, chain);
     }
     if (!best) {
       best = chains_.size();

@@ -114,7 +114,7 @@ class Pairs {
   }
 };
 
-Graph run(const Graph& graph) { return with_fused_windows(graph, 1); }
+Graph run_fuse_windows(const Graph& graph) { return with_fused_windows(graph, 1); }
 
 }  // namespace
 
@@ -132,7 +132,7 @@ Graph with_fused_windows(const Graph& graph, long workers) {
 
 Pass fuse_windows() {
   return {"fuse_windows", "compute windows of each channel with the 1x1 convolution that they read",
-          run};
+          run_fuse_windows};
 }
 
 }  // namespace lathe::passes

@@ -30,8 +30,8 @@ const std::vector<Pass>& all();
 /// Finds a pass by name; an unknown one gets an error that lists what there is.
 const Pass& find_pass(const std::string& name);
 
-/// Returns the graph after the passes that every network gets before it is compiled. Values may
-/// take so many bytes of memory, as far as computing some again makes that possible.
+/// Returns the graph after the passes that every network gets before it is compiled. Values take no
+/// more than "memory" bytes, if computing some of them again makes that possible.
 Graph optimised(const Graph& graph, long memory = std::numeric_limits<long>::max());
 
 }  // namespace lathe

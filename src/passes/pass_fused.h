@@ -8,11 +8,11 @@ namespace lathe::passes {
 /// Returns the calls that a node is made of: itself, or those of a fused one.
 std::vector<ops::TypedPart> calls_of(const Graph& graph, const Node& node);
 
-/// Returns the node "fused" that computes these nodes in sequence; results of all but the last are
-/// read by others among them alone. It has the name of the first.
+/// Returns the node "fused" that computes these nodes in sequence; it has the name of the first.
+/// Only these nodes may read the results of all but the last.
 Node fused_node(const Graph& graph, const std::vector<size_t>& chain);
 
-/// Returns the graph after fuse_windows, for so many workers.
+/// Returns the graph after fuse_windows, for a number of workers.
 Graph with_fused_windows(const Graph& graph, long workers);
 
 }  // namespace lathe::passes

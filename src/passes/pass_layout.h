@@ -3,8 +3,8 @@
 //   Layouts layouts = layouts_of(graph);
 //   Graph usual = with_layouts(layouts, own_choice(layouts));
 //
-// Values whose channels are the same ones (of a residual sum, a concatenation) are a class: they
-// have the same blocks. A convolution may read its data in blocks of another size: from a copy.
+// Values that share their channels (in a residual sum or a concatenation) are a class: they have
+// the same blocks. A convolution may read its data from a copy in blocks of another size.
 #pragma once
 
 #include <map>
@@ -17,8 +17,8 @@ namespace lathe {
 /// Values that lie in blocks of one size.
 struct LayoutClass {
   std::vector<ValueId> values;
-  std::vector<long> blocks;  ///< worth a look; the first is taken where nobody measured
-  long channels = 0;         ///< what the values' channels are multiples of
+  std::vector<long> blocks;  ///< sizes to try; without measurements the first is taken
+  long channels = 0;         ///< the numbers of channels of all values are multiples of it
 };
 
 /// A graph whose layouts can be chosen, its classes in the order of their first values.
@@ -32,31 +32,31 @@ inline constexpr size_t no_class = static_cast<size_t>(-1);
 
 struct LayoutChoice {
   std::vector<long> blocks;       ///< of each class
-  std::map<size_t, long> copies;  ///< nodes that read their data from a copy in such blocks
+  std::map<size_t, long> copies;  ///< for nodes that read their data from a copy: its blocks
 
   friend bool operator==(const LayoutChoice&, const LayoutChoice&) = default;
 };
 
 Layouts layouts_of(const Graph& graph);
 
-/// Returns the choice of those who measured nothing: the largest block that fits.
+/// Returns the choice without measurements: the largest block that fits.
 LayoutChoice own_choice(const Layouts& layouts);
 
-/// Can the node read its data from a copy? Convolutions can that sum over channels.
+/// Can the node read its data from a copy? Convolutions that sum over channels can.
 bool can_read_copy(const Layouts& layouts, size_t node);
 
-/// Is the choice one for these layouts? One that was kept in a file may be of another network.
+/// Does the choice fit these layouts? A choice from a file may belong to another network.
 bool fits(const Layouts& layouts, const LayoutChoice& choice);
 
-/// Returns the graph, stored so. Nodes that read the same copy share it; where it would have the
-/// blocks of what it is a copy of there is none.
+/// Returns the graph with its values stored as chosen. Nodes that read the same copy share it.
+/// There is no copy where it would have the same blocks as the original.
 Graph with_layouts(const Layouts& layouts, const LayoutChoice& choice);
 
 /// Names what a choice for a graph depends on: its nodes in order and their types, but neither
 /// names nor data.
 std::string layout_key(const Graph& graph);
 
-/// Prints a choice, "64 32 16; 5:32" (a copy for node 5); reads it, nothing if it is none.
+/// Prints a choice, "64 32 16; 5:32" (a copy for node 5); reads it, nothing if it is malformed.
 std::string print(const LayoutChoice& choice);
 std::optional<LayoutChoice> parse_layout_choice(const std::string& text);
 

@@ -1,4 +1,4 @@
-// What passes share: names that are free, values that take the place of others.
+// What passes share: values that replace others, and free names.
 #pragma once
 
 #include <set>
@@ -7,7 +7,7 @@
 
 namespace lathe::passes {
 
-/// Adds a value that is to be a copy of another; its node is the caller's business.
+/// Adds a value for a copy of another; the caller adds the node (copy_node()).
 ValueId add_copy(Graph& graph, ValueId of, const std::string& suffix);
 
 /// Returns the node that makes such a copy.
@@ -28,7 +28,7 @@ class Rewrite {
 
   /// Adds a value; its name is made unique.
   ValueId add(Value value);
-  /// Takes a node out, or adds one right after it; or adds one that comes first.
+  /// Removes a node, adds one right after another, or adds one before all.
   void remove(size_t node);
   void insert_after(size_t node, Node added);
   void insert_first(Node added);

@@ -1,4 +1,4 @@
-// recompute.cpp: what is quick to compute is computed again for users that come much later
+// recompute.cpp: computes cheap values again for users that come much later
 // (pass_recompute.h).
 #include "passes/pass.h"
 #include "passes/pass_recompute.h"

@@ -4,8 +4,8 @@
 //   z = batch_norm(y, scale, shift, m, v)     =>     with  w' = w * s,  b' = shift - m * s,
 //                                                    s = scale / sqrt(v + epsilon)
 //
-// Where no producer can take the normalisation, it is a product and a sum with constants. Copies of
-// a value as it is go away.
+// Where the node before cannot take the normalisation, it becomes a product and a sum with
+// constants. Nodes that only copy a value go away.
 #include <algorithm>
 #include <cmath>
 
@@ -175,7 +175,7 @@ void write_as_product(Rewrite& rewrite, size_t n, const Affine& affine) {
   rewrite.insert_after(n, {norm.name, "add", {}, {product, summand}, norm.outputs});
 }
 
-Graph run(const Graph& graph) {
+Graph run_simplify_inference(const Graph& graph) {
   Rewrite rewrite(graph);
   remove_copies(rewrite);
   for (size_t n = 0; n < rewrite.graph.nodes.size(); ++n) {
@@ -191,7 +191,8 @@ Graph run(const Graph& graph) {
 }  // namespace
 
 Pass simplify_inference() {
-  return {"simplify_inference", "fold normalisations into weights, take out copies", run};
+  return {"simplify_inference", "fold normalisations into weights, take out copies",
+          run_simplify_inference};
 }
 
 }  // namespace lathe::passes

@@ -2,8 +2,8 @@
 //
 //   conv(x, w, strides=[2, 2])    =>    conv(x[:, :, ::2, ::2], w)
 //
-// The network's inputs are copied anyway, into the layout that convolutions like; three quarters of
-// this one need not be.
+// The network's inputs are copied anyway, into the layout that convolutions like. With a stride of
+// 2 three quarters of the pixels need no copy.
 #include <algorithm>
 
 #include "ops/op.h"
@@ -29,7 +29,7 @@ Shape strides_over_input(const Graph& graph, const Node& node, const std::vector
   return !plain || std::all_of(strides.begin(), strides.end(), is(1)) ? Shape{} : strides;
 }
 
-Graph run(const Graph& graph) {
+Graph run_slice_strided_input(const Graph& graph) {
   Rewrite rewrite(graph);
   auto users = consumers(graph);
   for (Node& node : rewrite.graph.nodes) {
@@ -57,7 +57,8 @@ Graph run(const Graph& graph) {
 }  // namespace
 
 Pass slice_strided_input() {
-  return {"slice_strided_input", "takes the pixels that a strided 1x1 convolution reads", run};
+  return {"slice_strided_input", "takes the pixels that a strided 1x1 convolution reads",
+          run_slice_strided_input};
 }
 
 }  // namespace lathe::passes

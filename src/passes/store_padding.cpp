@@ -2,9 +2,9 @@
 //
 //   relu -> conv(pads=[1, 1, 1, 1])      relu writes into the middle of a frame of zeros
 //
-// No pass over the tensor copies it into a larger one, and no loop asks where the border is.
-// Windows that slide by 1 may be computed in tiles, of which the last reaches beyond the values:
-// the border is wide enough for whole tiles.
+// So the tensor is not copied into a larger one, and no loop asks where the border is. Windows that
+// slide by 1 may be computed in tiles, the last of which reaches beyond the values: the border is
+// wide enough for whole tiles.
 #include <algorithm>
 
 #include "base/error.h"
@@ -82,7 +82,7 @@ std::vector<bool> can_have_border(const Graph& graph) {
   return result;
 }
 
-Graph run(const Graph& graph) {
+Graph run_store_padding(const Graph& graph) {
   Graph result = graph;
   std::vector<bool> can_be_wider = can_have_border(graph);
   for (const Node& node : graph.nodes) {
@@ -105,7 +105,8 @@ Graph run(const Graph& graph) {
 }  // namespace
 
 Pass store_padding() {
-  return {"store_padding", "stores values with the zeros around them that their users read", run};
+  return {"store_padding", "stores values with the zeros around them that their users read",
+          run_store_padding};
 }
 
 }  // namespace lathe::passes

@@ -60,8 +60,8 @@ struct Affine::Floor {
   Affine of;
 };
 
-/// Takes "a" apart. Floors are in a normal form, as isl writes the same one in several ways: what
-/// is inside is from 0 to the divisor - 1, without a common factor; (-j) / 3 becomes (2*j) / 3 - j.
+/// Takes "a" apart. As isl writes one floor in several ways, floors get a normal form: coefficients
+/// from 0 to the divisor - 1, without a common factor; (-j) / 3 becomes (2*j) / 3 - j.
 Affine take_apart(const isl::aff& a);
 
 /// Returns the value of "a" at "x"; the function must be integral there.

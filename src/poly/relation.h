@@ -1,8 +1,8 @@
 // Sets of integer tuples: bounds, membership, counting, text.
 //
-// Counting is exact and quick because it never enumerates what a product can tell: a set falls
-// apart into independent coordinates, and the image of a box under a linear function into
-// coordinates that the value determines (their extents multiply) and a small rest (enumerated).
+// Counting is exact, and quick because it multiplies wherever it can. The counts of independent
+// coordinates are multiplied. In the image of a box under a linear function, the extents of the
+// coordinates that the value determines are multiplied too; only a small rest is enumerated.
 #pragma once
 
 #include <optional>
@@ -52,7 +52,7 @@ isl::set boxed(const isl::set& set);
 /// (16*a + b) / 16 is a.
 isl::multi_aff simplified(const isl::multi_aff& function, const isl::set& set);
 
-/// Returns an element of "set" if there is one: the lexicographically first if "set" is small.
+/// Returns an element of "set" if there is one. Of a small set it is the lexicographically first.
 std::optional<std::vector<long>> sample(const isl::set& set);
 
 /// Counts the elements of a bounded set. {[i,j] : 0 <= i < 4 and 0 <= j <= i} has 10.
@@ -62,7 +62,7 @@ long count(const isl::set& set);
 long count_image(const isl::set& set, const isl::multi_aff& function);
 
 /// Which coordinates of "set" does the value of the function determine? 32*g + c determines both if
-/// c < 32. May say no where it is yes, if the set is no box or the function not linear.
+/// c < 32. The answer may be no instead of yes if the set is no box or the function is not linear.
 std::vector<bool> determined(const isl::set& set, const isl::multi_aff& function);
 
 /// A set and a function on it: stands for the function's values there.

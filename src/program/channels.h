@@ -1,10 +1,10 @@
-// Coupled channels: which parts of which tensors must change together when a layer gets fewer.
+// Coupled channels: which parts of which tensors must shrink together when a layer loses channels.
 //
 //   y = conv(x, w);  z = add(y, u)      the filters of w, the channels of y, of u and of z
 //
-// Nothing is known of any operator: an operator's nest says which index of one tensor goes with
-// which of another. A residual add, a concatenation, a normalisation and the flattening before a
-// fully connected layer all follow.
+// No operator is a special case: its nest says which index of one tensor goes with which index of
+// another. That covers residual adds, concatenations, normalisations and the flattening before a
+// fully connected layer.
 #pragma once
 
 #include "graph/graph.h"
@@ -28,7 +28,7 @@ struct ChannelSet {
   std::vector<ChannelRange> members;
 };
 
-/// Finds the sets of channels that weights have a part in, in the order of the graph's values.
+/// Finds the sets of channels that occur in weights, in the order of the graph's values.
 std::vector<ChannelSet> channel_sets(const Graph& graph);
 
 }  // namespace lathe

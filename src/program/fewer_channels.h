@@ -1,4 +1,4 @@
-// Fewer channels: coupled channels shrink together, wherever they have a part.
+// Takes channels out of a network: coupled channels shrink together, wherever they occur.
 //
 //   y = conv(x, w);  z = add(y, u)      half the filters of w: half the channels of y, u and z, and
 //                                       of all weights that make u or read z
@@ -14,10 +14,10 @@ struct FewerChannels {
   long left;
 };
 
-/// Returns the graph with fewer channels: the first ones, of every group where they are in groups.
-/// Values and nodes keep their numbers and names, weights what is left of their data. Fails, and
-/// says why, where channels reach the network's input or output, do not divide by the groups, or
-/// are counted by an operator.
+/// Returns the graph with fewer channels. The first ones stay; in groups, the first ones of every
+/// group. Values and nodes keep their ids and names, and weights keep the data of what stays.
+/// Fails, and says why, where channels reach the network's input or output, do not divide by the
+/// groups, or are counted by an operator.
 Graph with_fewer(Graph graph, const std::vector<FewerChannels>& cuts);
 
 }  // namespace lathe

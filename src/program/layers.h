@@ -14,7 +14,7 @@ struct Layer {
   size_t node;  ///< in the graph
   std::string name, op;
   std::string description;  ///< "conv 3x3 64->128 /2"
-  std::string key;          ///< nodes of the same key do the same work on other data
+  std::string key;          ///< nodes with equal keys do the same work on other data
   Shape inner_output;       ///< without the batch
   Cost cost;                ///< counted from the nest; nothing where there is none
   long weights = 0;         ///< elements of the weights that it reads

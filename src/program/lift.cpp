@@ -1,8 +1,8 @@
 // lift.cpp: from a nest back to operators of a graph. Interface: lift.h.
 //
-// Every statement of products is a convolution of a part of its input, or several (contraction.h),
-// every copy is a "take", and a normalisation is one (normalisation.h); each makes a piece of the
-// tensor that it writes (pieces.h).
+// A statement of products becomes one or several convolutions of parts of its input
+// (convolution.h), a copy a "take", a normalisation a batch_norm (normalisation.h). Each makes a
+// piece of the tensor that it writes (pieces.h).
 #include "program/lift.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "program/contraction.h"
+#include "program/convolution.h"
 #include "program/normalisation.h"
 #include "program/pieces.h"
 
@@ -108,7 +108,7 @@ class Layer {
   std::vector<ValueId> operand_of_;            // of each tensor, the value; none: made here
   std::vector<Pieces> pieces_;                 // of each tensor, what was made so far
   std::vector<std::optional<size_t>> biases_;  // of each tensor, the weight it begins with
-  std::map<std::string, std::vector<Contraction>> contractions_;  // of each statement of products
+  std::map<std::string, std::vector<Convolution>> convolutions_;  // of each statement of products
   std::vector<Part> parts_;   // of all weights, by their first elements: no order can rename them
   ValueId first_ = no_value;  // what the first convolution makes: it is named like the layer
 
@@ -152,8 +152,8 @@ class Layer {
       refuse("statement '" + s.name + "' does not run over a box");
     if (is_bias(s)) biases_[s.write.tensor] = s.reads[s.value.read].tensor;
     if (!is_sum_of_products(s)) return;
-    contractions_[s.name] = contractions_of(nest_, s);
-    for (const Contraction& c : contractions_[s.name]) {
+    convolutions_[s.name] = convolutions_of(nest_, s);
+    for (const Convolution& c : convolutions_[s.name]) {
       find_part(c.weight, weight_shape(c), c.weight_offsets);
       if (auto bias = biases_[s.write.tensor]) find_part(*bias, shape_of(c.to[1]), c.to[1]);
     }
@@ -175,7 +175,7 @@ class Layer {
 
   void add_statement(const Statement& s) {
     if (is_sum_of_products(s)) {
-      for (const Contraction& c : contractions_[s.name]) add_convolution(c, s.write.tensor);
+      for (const Convolution& c : convolutions_[s.name]) add_convolution(c, s.write.tensor);
     } else if (is_copy(s)) {
       if (!is_bias(s)) add_copy(s);
     } else if (auto normalisation = normalisation_of(nest_, s)) {
@@ -244,14 +244,16 @@ class Layer {
                                {{"epsilon", n.epsilon}}, node_.name + ".norm");
     if (n.rectified) result = out_.call("relu", {result}, {}, node_.name + ".relu");
     Piece piece{result, {}, {}};
-    for (long extent : nest_.tensors()[s.write.tensor].shape) piece.to.push_back(counted(extent));
+    for (long extent : inner_shape(nest_.tensors()[s.write.tensor])) {
+      piece.to.push_back(counted(extent));
+    }
     piece.from = piece.to;
     pieces_[s.write.tensor].add(piece);
   }
 
   // Products: convolutions.
 
-  void add_convolution(const Contraction& c, size_t tensor) {
+  void add_convolution(const Convolution& c, size_t tensor) {
     ValueId source = selected(value_of_input(c.input), c.channels, c.slides);
     Shape shape = weight_shape(c);
     ValueId weight = chosen_weights(find_part(c.weight, shape, c.weight_offsets),
@@ -322,14 +324,14 @@ class Layer {
                           graph_.values[operand_of_[tensor]].initial, Value::Kind::weight);
   }
 
-  static Shape weight_shape(const Contraction& c) {
+  static Shape weight_shape(const Convolution& c) {
     Shape shape = c.weight_shape;
     if (needs_row(c)) shape.push_back(1);
     return shape;
   }
 
   /// Groups of single numbers are a convolution of rows of length 1.
-  static bool needs_row(const Contraction& c) { return c.groups > 1 && c.slides.empty(); }
+  static bool needs_row(const Convolution& c) { return c.groups > 1 && c.slides.empty(); }
 
   /// Adds a convolution or a fully connected layer: the first is named like the layer it replaces.
   ValueId layer(const char* op, const std::vector<ValueId>& inputs, const Attributes& attributes) {
@@ -338,7 +340,7 @@ class Layer {
     return result;
   }
 
-  ValueId convolved(ValueId source, ValueId weight, ValueId bias, const Contraction& c) {
+  ValueId convolved(ValueId source, ValueId weight, ValueId bias, const Convolution& c) {
     Shape strides, dilations, pads, after;
     for (size_t d = 0; d < c.slides.size(); ++d) {
       const Sliding& s = c.slides[d];
@@ -375,7 +377,7 @@ class Layer {
 
   /// Returns the whole tensor as a value.
   ValueId value_of(size_t tensor) {
-    auto value = pieces_[tensor].whole(nest_.tensors()[tensor].shape);
+    auto value = pieces_[tensor].whole(inner_shape(nest_.tensors()[tensor]));
     if (!value) refuse("the parts of '" + nest_.tensors()[tensor].name + "' do not fill it");
     return *value;
   }

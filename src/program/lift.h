@@ -3,9 +3,9 @@
 //
 //   O[0, 2*g + co, oh, ow] += W[2*g + co, 2*g + ci, kh, kw] * I[0, 2*g + ci, oh + kh, ow + kw]
 //
-// is a convolution in groups; with other accesses it is a convolution of some channels or rows,
-// and what several statements compute is put together by concat, take and add. Nothing is known of
-// the steps: the accesses say it all, and the weights are those elements that they touch.
+// is a convolution in groups. With other accesses it is a convolution of some channels or rows. The
+// results of several statements are joined by concat, take and add. The accesses tell all of it,
+// not the steps, and the weights are the elements that the accesses touch.
 #pragma once
 
 #include "nest/nest.h"
@@ -20,9 +20,9 @@ struct LayerNest {
   Nest nest;
 };
 
-/// Returns the graph with layers computed by other nests. Weights keep their data where there are
-/// any, and their name: of one that falls into several, the first part does, and the others are
-/// numbered by their place in it. Fails, and says why, where a nest has no form in standard
+/// Returns the graph with layers computed by other nests. Weights keep their data, if they have
+/// any, and their names. Where a weight becomes several, the first part keeps the name and the
+/// others get numbers behind it. Fails, and says why, where a nest has no form in standard
 /// operators.
 Graph with_nests(const Graph& graph, const std::vector<LayerNest>& layers);
 

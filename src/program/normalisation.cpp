@@ -1,7 +1,7 @@
 // normalisation.cpp: statements as batch normalisations. Interface: normalisation.h.
 #include "program/normalisation.h"
 
-#include "program/contraction.h"
+#include "program/convolution.h"
 
 namespace lathe {
 namespace {
@@ -60,7 +60,7 @@ bool writes_all(const Nest& nest, const Statement& s) {
   Shape sizes = extents(plain_order(s, {}));
   std::vector<bool> used(sizes.size(), false);
   std::vector<Linear> write = linear_indices(nest, s.write);
-  const Shape& shape = nest.tensors()[s.write.tensor].shape;
+  const Shape shape = inner_shape(nest.tensors()[s.write.tensor]);
   for (size_t d = 0; d < shape.size(); ++d) {
     if (!counts_all(write[d], sizes, shape[d], used)) return false;
   }
@@ -86,8 +86,8 @@ std::optional<Normalisation> normalisation_of(const Nest& nest, const Statement&
   std::vector<Linear> write = linear_indices(nest, s.write);
   if (write.size() < 2 || !writes_all(nest, s)) return std::nullopt;
   auto tensor = [&](size_t read) { return s.reads[read].tensor; };
-  const Shape& shape = nest.tensors()[s.write.tensor].shape;
-  bool alike = nest.tensors()[tensor(body->x)].shape == shape &&
+  const Shape shape = inner_shape(nest.tensors()[s.write.tensor]);
+  bool alike = inner_shape(nest.tensors()[tensor(body->x)]) == shape &&
                same(linear_indices(nest, s.reads[body->x]), write);
   for (size_t read : {body->scale, body->shift, body->mean, body->variance}) {
     bool is_weight = nest.tensors()[tensor(read)].role == Role::weight;

@@ -1,10 +1,10 @@
-// Statements that normalise the channels of a tensor, seen as standard operators. Read off the body
-// and the accesses alone.
+// Reads statements that normalise the channels of a tensor as standard operators. Body and accesses
+// alone tell it.
 //
 //   T[n, c, h, w] = max((X[n, c, h, w] - mean[c]) / sqrt(variance[c] + 1e-05) * scale[c] +
 //   shift[c], 0)
 //
-// is a batch normalisation and a ReLU; without max() it is the former.
+// is a batch normalisation and a ReLU; without max() it is just the normalisation.
 #pragma once
 
 #include <optional>
@@ -22,8 +22,8 @@ struct Normalisation {
   bool rectified;  ///< does a ReLU follow?
 };
 
-/// Takes a statement apart that normalises each element of one tensor into another; the channels
-/// are the second dimension. Nothing if it is no such statement.
+/// Takes apart a statement that normalises each element of one tensor into another; the channels
+/// are the second dimension. Returns nothing for any other statement.
 std::optional<Normalisation> normalisation_of(const Nest& nest, const Statement& statement);
 
 }  // namespace lathe

@@ -22,9 +22,9 @@ class Pieces {
   /// Nodes that put pieces together are named "name".concat and the like.
   Pieces(GraphBuilder& graph, std::string name) : graph_(&graph), name_(std::move(name)) {}
 
-  /// Is there a piece of just this place?
+  /// Is there a piece at exactly this place?
   bool has(const Piece& place) const;
-  /// Adds a piece; one at the same place is added to the one that is there.
+  /// Adds a piece. Where there is one at the same place, the two are summed.
   void add(const Piece& piece);
 
   /// Returns all pieces as one; nothing if there are none or they do not fit together.

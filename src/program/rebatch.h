@@ -7,8 +7,8 @@
 
 namespace lathe {
 
-/// Returns the network with "samples" as the first extent of its inputs, and of all that follows
-/// from them. Fails where the number of samples is built into it, and says where.
+/// Returns the network with "samples" as the first extent of its inputs and of all values that
+/// depend on it. Fails, and says where, if the number of samples is built into the network.
 Graph rebatched(Graph graph, long samples);
 
 }  // namespace lathe

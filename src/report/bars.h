@@ -1,5 +1,5 @@
-// Pictures of lengths, as SVG: a bar to each row, from one number to another, with its name and
-// what is written behind it.
+// Pictures of lengths, as SVG. Each row has a name, a bar from one number to another, and a text
+// behind the bar.
 //
 //   Bars bars{.title = "Where the time went", .axis = "ms", .styles = {{"total", "#0072B2"}}};
 //   bars.rows.push_back({"original", 0, 26.4, "26.4 ms"});
@@ -7,7 +7,7 @@
 //   print_svg(bars)
 //
 // Where the picture is narrow, names stand above their bars. Names that are too long are shortened,
-// their details first; the pointer shows them whole.
+// details first; the pointer shows the whole name.
 #pragma once
 
 #include <string>
@@ -21,12 +21,12 @@ struct Bar {
   std::string name;
   double from = 0, to = 0;
   std::string text = {};    ///< behind the bar
-  size_t style = 0;         ///< which of those of the picture
+  size_t style = 0;         ///< index into the styles of the picture
   std::string hint = {};    ///< shown when the pointer is on it; empty: the name and the text
   std::string detail = {};  ///< behind the name, as far as there is room
 };
 
-/// What bars are drawn alike, and what that means.
+/// How bars of one kind are drawn, and what the kind is called.
 struct BarStyle {
   std::string name;    ///< in the legend, if it is used; empty: not there
   std::string colour;  ///< as "#0072B2", "var(--warm)"

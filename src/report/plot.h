@@ -20,7 +20,7 @@ namespace lathe {
 
 enum class Scale { linear, logarithmic };
 
-/// What is written along an axis, and what it covers: all that is drawn, unless it is said.
+/// What is written along an axis, and its range: from low to high, or all that is drawn.
 struct Axis {
   std::string title;
   Scale scale = Scale::linear;
@@ -30,10 +30,10 @@ struct Axis {
 struct Point {
   double x = 0, y = 0;
   std::string label = {};  ///< shown when the pointer is on the point
-  double size = 1;         ///< of its area, beside that of others
+  double size = 1;         ///< of its area, relative to the usual
 };
 
-/// Points that are drawn alike. What is left out is taken from the place among the series.
+/// Points that are drawn alike. Unless given, marker and colour follow from the place in the list.
 struct Series {
   std::string name;
   std::vector<Point> points;
@@ -42,7 +42,7 @@ struct Series {
   bool joined = false;                               ///< by lines, in the order given
 };
 
-/// A line to compare with: where x or y has a value, or is within two of them: a band.
+/// A line to compare with, where x or y has one value, or a band between two values.
 struct Line {
   enum class Along { x, y } where = Along::y;
   double at = 0;
@@ -59,8 +59,8 @@ struct Plot {
   Look look = {};
 };
 
-/// Writes a plot as an SVG file. Points that lie outside of what an axis was told to cover are left
-/// out. Fails, naming the series, where a point has no place: a NaN, or no positive number on a
+/// Writes a plot as an SVG file. Points outside of the given range of an axis are left out. Fails,
+/// and names the series, where a point has no place: a NaN, or a number that is not positive on a
 /// logarithmic axis.
 std::string print_svg(const Plot& plot);
 

@@ -1,4 +1,4 @@
-// report_html.cpp: HTML of parts. Interface: report_html.h.
+// report_html.cpp: builds HTML from parts. Interface: report_html.h.
 #include "report/report_html.h"
 
 #include <fmt/format.h>

@@ -1,9 +1,9 @@
-// HTML that cannot be broken by what it shows: text becomes HTML only by being escaped.
+// Builds HTML that no text can break: every text is escaped.
 //
 //   Html row = html_text("a < b") + element("b", html_text("3.8 times faster"), "class=\"big\"");
 //   print_page("lathe: resnet34-cifar", row)          one file; it loads nothing from elsewhere
 //
-// Pages follow the reader's choice of light or dark; what is wide scrolls in a box of its own.
+// Pages follow the reader's choice of light or dark; wide parts scroll in boxes of their own.
 #pragma once
 
 #include <functional>
@@ -33,13 +33,13 @@ Html element(const std::string& tag, const Html& content, const std::string& att
 Html element(const std::string& tag, const std::string& content,
              const std::string& attributes = "");
 
-/// A column of a table: its heading, and whether it has numbers, or sentences that may be broken.
+/// A column of a table: its heading, and whether it holds numbers, or text that may wrap.
 struct HtmlColumn {
   std::string name;
   bool numeric = false, wraps = false;
 };
 
-/// A row of a table, and what is shown below it when the reader opens it; that may be nothing.
+/// A row of a table, and what is shown below it when the reader opens it, if anything.
 struct HtmlRow {
   std::vector<Html> cells;
   Html more = {};
@@ -52,7 +52,7 @@ Html html_table(const std::string& label, const std::vector<HtmlColumn>& columns
 /// A picture that is drawn for several widths; the page shows the one that fits.
 struct HtmlFigure {
   enum class Span { half, full };
-  std::string id, title, caption;         ///< no title, no caption: empty
+  std::string id, title, caption;         ///< an empty title or caption is left out
   std::function<std::string(long)> draw;  ///< SVG of that width
   Span span = Span::half;                 ///< of a wide page
 };

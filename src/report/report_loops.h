@@ -11,7 +11,7 @@
 
 namespace lathe {
 
-/// Loops in text. A remark stands in place of those that could not be made.
+/// Loops as text. Where loops cannot be made, the remark says why.
 struct LayerLoops {
   std::string before, after, remark;
 };
@@ -21,8 +21,8 @@ class LoopPrinter {
   /// "network" is as it was, and must outlive this.
   explicit LoopPrinter(const Graph& network) : network_(network) {}
 
-  /// Returns the loops of a layer, and those that a recipe, in text, makes of it. Networks repeat
-  /// their layers: each is made once.
+  /// Returns the loops of a layer, and those that a recipe, given as text, makes of it. Loops of
+  /// equal layers are made once.
   const LayerLoops& print(const std::string& layer, const std::string& recipe);
 
  private:

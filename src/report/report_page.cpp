@@ -96,7 +96,7 @@ Html navigation(const SearchResult& result) {
   link("networks", "Networks");
   link("steps", "Sequences and variants");
   link("search", "Search");
-  if (result.nas || !result.peers.empty()) link("others", "Other ways");
+  if (result.blocks || !result.peers.empty()) link("others", "Other ways");
   link("again", "Do it again");
   return element("nav", out, "aria-label=\"Parts of this page\"");
 }
@@ -105,15 +105,49 @@ Html search_section(const SearchResult& result, const std::vector<NetworkTrial>&
   std::string tried =
       fmt::format("{} networks were tried by the strategy '{}': {} refused, {} failed.",
                   result.tried, result.strategy, result.refused, result.failed);
+  const auto& checks = result.winner.checks;
+  std::string checked =
+      checks ? fmt::format("Of the winner's code, this was compared: {}. Unchecked: {}.",
+                           print_checked(*checks), print_unchecked(*checks))
+             : "It is not known what of the winner's code was compared with the interpreter.";
   Html reasons = element("div", element("h3", "Why networks were refused") + reasons_table(result));
   return section("search", "The search",
-                 element("p", tried) +
+                 element("p", tried) + element("p", checked) +
                      pair(history_plot(result, trials), "The journal holds no network.", reasons));
+}
+
+/// Says how many networks there were to choose from, in the list of blocks and here.
+std::string print_spaces(const SearchResult& result) {
+  std::string text = fmt::format(
+      "The list has up to {} blocks a layer, which make 10^{:.1f} networks; they were compiled, "
+      "judged and tuned like the winner.",
+      result.blocks->most, result.blocks->log_networks);
+  if (!result.log_networks) return text;
+  size_t most = 0;
+  for (const ResultKind& kind : result.kinds) most = std::max(most, kind.variants.size());
+  return text + fmt::format(" Lathe chose from up to {} variants a layer, 10^{:.1f} networks.",
+                            most, *result.log_networks);
+}
+
+/// Adds a row for each way of choosing from the list of blocks.
+void add_blocks(const ResultBlocks& blocks, std::vector<HtmlRow>& rows) {
+  for (const ResultBaseline& each : blocks.ways) {
+    Html name = html_text(fmt::format("list of blocks ({})", each.way));
+    if (each.ms) {
+      rows.push_back(
+          {{name, html_text(each.tuned ? "the best that passed, tuned" : "the best that passed"),
+            html_text(print_digits(*each.ms)),
+            html_text(fmt::format("{:.2f}", each.original_ms / *each.ms))}});
+    } else {
+      rows.push_back({{name, html_text(fmt::format("none of {} passed", each.tried)), html_text(""),
+                       html_text("")}});
+    }
+  }
 }
 
 /// Returns how the result compares with other ways to the same end; nothing where none is known.
 Html others_section(const SearchResult& result) {
-  if (!result.nas && result.peers.empty()) return {};
+  if (!result.blocks && result.peers.empty()) return {};
   std::vector<HtmlRow> rows;
   auto add = [&](const std::string& name, const std::string& network, double ms, double own) {
     std::string ratio = ms > 0 ? fmt::format("{:.2f}", own / ms) : "";
@@ -121,20 +155,17 @@ Html others_section(const SearchResult& result) {
         {{html_text(name), html_text(network), html_text(print_digits(ms)), html_text(ratio)}});
   };
   double own = result.winner.original_ms > 0 ? result.winner.original_ms : result.original.ms;
-  if (result.found) add("Lathe", "the winner", result.winner.ms, own);
-  if (result.nas) {
-    add("Lathe, blocks from a list (nas)", "the best of blocks alone", result.nas->ms,
-        result.nas->original_ms);
-  }
-  add("Lathe", "the original", own, own);
+  std::string tuned = result.winner.tuned ? ", tuned" : "";
+  add("compiler alone", "the original" + tuned, own, own);
+  if (result.blocks) add_blocks(*result.blocks, rows);
+  if (result.found) add("Lathe", "the winner" + tuned, result.winner.ms, own);
   for (const ResultPeer& peer : result.peers) add(peer.name, "the original", peer.ms, own);
   Html table =
       html_table("Other ways", {{"by"}, {"network"}, {"ms", true}, {"times faster", true}}, rows);
-  return section("others", "Other ways",
-                 table + element("p",
-                                 "Times faster than the original network that Lathe compiled, on "
-                                 "the same machine.",
-                                 "class=\"small\""));
+  std::string note =
+      "Times faster than the original network that Lathe compiled, on the same machine.";
+  if (result.blocks) note += " " + print_spaces(result);
+  return section("others", "Other ways", table + element("p", note, "class=\"small\""));
 }
 
 Html again_section(const ReportInput& input) {

@@ -10,7 +10,7 @@
 
 namespace lathe {
 
-/// Prints with three digits that count, never as 1e3.
+/// Prints three significant digits, without an exponent.
 std::string print_digits(double value);
 
 /// Prints milliseconds with their unit.
@@ -25,21 +25,21 @@ std::string print_change(double value, int decimals = 2);
 /// Prints a text recipe as the paper does: split(co, 16) → group(2).
 std::string print_arrows(std::string recipe);
 
-/// Returns how many times faster the winner is, by one run in which both took turns.
+/// Returns how many times faster the winner is, from a run in which both took turns.
 double speedup(const SearchResult& result);
 
 /// Returns how many layers are not as they were.
 size_t changed_layers(const SearchResult& result);
 
-/// What the page opens with: one line, then one sentence.
+/// Return what the page opens with: one line, and one sentence.
 std::string headline(const SearchResult& result);
 std::string lead(const SearchResult& result);
 
-/// Says what the numbers do not promise: a prediction is one, and changed layers are untrained.
+/// Says what the numbers do not promise: accuracy is predicted, and changed layers are untrained.
 std::string caution(const SearchResult& result);
 
-/// Returns reasons that differ in numbers and names alone as one, with dots in their place; the
-/// most frequent first.
+/// Counts reasons that differ only in numbers and names as one, with dots in their place; the most
+/// frequent comes first.
 std::vector<std::pair<std::string, long>> reasons_alike(const std::map<std::string, long>& reasons);
 
 }  // namespace lathe

@@ -19,7 +19,7 @@ struct NetworkTrial {
   std::string recipe, reason, at;
   Trial::Outcome outcome = Trial::Outcome::judged;
   bool exact = false;
-  std::optional<double> ms, ratio, predicted;  ///< where they are known, and numbers
+  std::optional<double> ms, ratio, predicted;  ///< where they are known and finite
   long weights = 0;
 
   bool passed() const {
@@ -27,15 +27,15 @@ struct NetworkTrial {
   }
 };
 
-/// Returns the networks of a journal, in order, without the original itself. What a trial does not
-/// tell is left out.
+/// Returns the networks of a journal, in order, without the original. What a trial does not tell
+/// stays empty.
 std::vector<NetworkTrial> network_trials(const JournalRecord& journal);
 
 /// How often a sequence of steps occurs.
 struct SequenceCount {
-  std::string sequence;  ///< as in "split_range → group": names of steps alone
+  std::string sequence;  ///< only the names of steps: "split_range → group"
   long winner = 0;       ///< layers of the winner
-  double passed = 0;     ///< layers of a network that passed and was measured, in the mean
+  double passed = 0;     ///< the mean over networks that passed and were measured
 };
 
 /// Returns the names of a recipe's steps, in the paper's notation.

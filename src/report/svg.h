@@ -11,16 +11,16 @@
 
 namespace lathe {
 
-/// What a picture is drawn with. Of these greys the contrast with white and with black is about the
-/// same; a page can give its own colours, also as "var(--ink)".
+/// The colours of a picture. These greys contrast about equally with white and with black; a page
+/// can give its own colours, also as "var(--ink)".
 struct Look {
   std::string ink = "#777777", faint = "#999999";
-  bool heading = true;  ///< the title is drawn, and not only told
+  bool heading = true;  ///< draw the title, besides telling it to screen readers?
 };
 
 enum class Marker { circle, square, triangle, diamond, cross };
 
-/// The width of a letter of the text, about, and the height of a line.
+/// The width of a letter, roughly, and the height of a line.
 constexpr double letter_width = 6.9, line_height = 18;
 
 /// Writes text as it stands in XML: & < > and quotes are escaped, control characters left out.
@@ -28,9 +28,9 @@ std::string escaped(const std::string& text);
 
 /// Returns how many letters the text has, where it is UTF-8.
 size_t letters_in(const std::string& text);
-/// Returns the text, or as much of its ends as "letters" letters hold, with dots between them.
+/// Returns the text, or its two ends with dots between them, in at most "letters" letters.
 std::string shortened(const std::string& text, size_t letters);
-/// Returns the text, or as much of its beginning, with dots behind it.
+/// Returns the text, or its beginning with dots behind it, in at most "letters" letters.
 std::string beginning(const std::string& text, size_t letters);
 
 /// Begins a file, with its title.

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <concepts>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -52,6 +51,13 @@ void describe(auto& fields, Of<ResultVerdict> auto& verdict) {
   fields("caveat", verdict.caveat);
 }
 
+void describe(auto& fields, Of<NetworkChecks> auto& checks) {
+  fields("units", checks.units);
+  fields("full", checks.full);
+  fields("reduced", checks.reduced);
+  fields("unchecked", checks.unchecked);
+}
+
 void describe(auto& fields, Of<ResultWinner> auto& winner) {
   fields("ms", winner.ms);
   fields("original_ms", winner.original_ms);
@@ -61,11 +67,26 @@ void describe(auto& fields, Of<ResultWinner> auto& winner) {
   fields("weights", winner.weights);
   fields("recipe", winner.recipe);
   fields("verdict", winner.verdict);
+  fields("checks", winner.checks);
+  fields("original_checks", winner.original_checks);
 }
 
 void describe(auto& fields, Of<ResultBaseline> auto& baseline) {
+  fields("way", baseline.way);
   fields("ms", baseline.ms);
   fields("original_ms", baseline.original_ms);
+  fields("tuned", baseline.tuned);
+  fields("macs", baseline.macs);
+  fields("weights", baseline.weights);
+  fields("recipe", baseline.recipe);
+  fields("tried", baseline.tried);
+  fields("refused", baseline.refused);
+}
+
+void describe(auto& fields, Of<ResultBlocks> auto& blocks) {
+  fields("most", blocks.most);
+  fields("log_networks", blocks.log_networks);
+  fields("ways", blocks.ways);
 }
 
 void describe(auto& fields, Of<ResultLimit> auto& limit) {
@@ -136,7 +157,8 @@ void describe(auto& fields, Of<SearchResult> auto& result) {
   fields("rule", result.rule);
   fields("original", result.original);
   fields("winner", result.winner);
-  fields("nas", result.nas);
+  fields("log_networks", result.log_networks);
+  fields("blocks", result.blocks);
   fields.later("limits", result.limits);
   fields("peers", result.peers);
   fields("tried", result.tried);
@@ -297,6 +319,9 @@ json to_json(const SearchResult& result) {
   return file;
 }
 
+json to_json(const ResultLayer& layer) { return Writing::written(layer); }
+json to_json(const ResultVariant& variant) { return Writing::written(variant); }
+
 SearchResult search_result_from_json(const json& file) {
   if (!file.is_object() || !file.contains(version_key) || !file[version_key].is_number_integer()) {
     fail("this is no result of a search: it has no number '{}'", version_key);
@@ -331,14 +356,15 @@ void write_search_result(const SearchResult& result, const std::string& folder) 
 
 SearchResult read_search_result(const std::string& folder) {
   std::string path = file_of(folder);
-  std::ifstream file(path);
-  if (!file && std::filesystem::exists(folder + "/journal.db")) {
+  std::error_code ignored;
+  bool there = std::filesystem::exists(path, ignored);
+  if (!there && std::filesystem::exists(folder + "/journal.db", ignored)) {
     fail("the search in '{}' has not ended: the same 'lathe optimize' goes on with it", folder);
   }
-  if (!file) {
+  if (!there) {
     fail("'{}' holds no search: 'lathe optimize ... --work-dir {}' makes one", folder, folder);
   }
-  json content = json::parse(file, nullptr, false);
+  json content = json::parse(read_file(path), nullptr, false);
   if (content.is_discarded()) fail("'{}' is no JSON", path);
   try {
     return search_result_from_json(content);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "search/network_checks.h"
 #include "transforms/transform_network.h"
 
 namespace lathe {
@@ -56,13 +57,30 @@ struct ResultWinner {
   long macs = 0, weights = 0;
   NetworkRecipe recipe;
   std::optional<ResultVerdict> verdict;  ///< none where nothing was found
+  /// What of its code, and of the original's, was compared with the interpreter.
+  std::optional<NetworkChecks> checks, original_checks;
   friend bool operator==(const ResultWinner&, const ResultWinner&) = default;
 };
 
-/// What a choice from a list of blocks came to: the strategy "nas".
+/// The best network that one way of choosing found in the list of blocks.
 struct ResultBaseline {
-  double ms = 0, original_ms = 0;
+  std::string way;           ///< "sampled": drawn at random; "assigned": over all layers at once
+  std::optional<double> ms;  ///< none where no network of the list passed
+  double original_ms = 0;    ///< of the run in which they took turns
+  bool tuned = false;
+  long macs = 0, weights = 0;
+  std::string recipe;  ///< in text
+  long tried = 0, refused = 0;
   friend bool operator==(const ResultBaseline&, const ResultBaseline&) = default;
+};
+
+/// What can be had by a choice from a list of blocks (search/block_list.h), with the same compiler,
+/// gate and tuning.
+struct ResultBlocks {
+  long most = 0;            ///< blocks that a layer can choose from, at most
+  double log_networks = 0;  ///< logarithm, to base 10, of how many networks the list makes
+  std::vector<ResultBaseline> ways;
+  friend bool operator==(const ResultBlocks&, const ResultBlocks&) = default;
 };
 
 /// A limit that was set, and how the result stands to it.
@@ -132,7 +150,8 @@ struct SearchResult {
   ResultRule rule;
   ResultCost original;
   ResultWinner winner;
-  std::optional<ResultBaseline> nas;
+  std::optional<double> log_networks;  ///< of what was chosen from; to base 10
+  std::optional<ResultBlocks> blocks;
   std::vector<ResultLimit> limits;  ///< those that were set
   std::vector<ResultPeer> peers;
   long tried = 0, refused = 0, failed = 0;
@@ -149,6 +168,10 @@ struct SearchResult {
 /// passed over.
 nlohmann::json to_json(const SearchResult& result);
 SearchResult search_result_from_json(const nlohmann::json& json);
+
+/// Converts parts of a result to JSON, as the whole has them.
+nlohmann::json to_json(const ResultLayer& layer);
+nlohmann::json to_json(const ResultVariant& variant);
 
 /// Reads a verdict as the journal keeps it.
 ResultVerdict verdict_from_json(const nlohmann::json& json);

@@ -90,6 +90,25 @@ std::vector<ResultPoint> not_dominated(std::vector<ResultPoint> points) {
   return result;
 }
 
+ResultBaseline baseline_of(const StrategyInput& input, const SearchReport& report,
+                           const std::string& way) {
+  ResultBaseline result{.way = way, .tried = report.tried, .refused = report.refused};
+  if (!report.best) return result;
+  const Winner& best = *report.best;
+  result.ms = best.time * ms;
+  result.original_ms = best.own * ms;
+  result.macs = macs_of(input.space, best.assignment);
+  result.weights = weights_of(input.space, best.assignment);
+  result.recipe = print(best.recipe);
+  return result;
+}
+
+long most_variants(const NetworkSpace& space) {
+  size_t most = 0;
+  for (const LayerKind& kind : space.kinds) most = std::max(most, kind.variants.size());
+  return static_cast<long>(most);
+}
+
 SearchResult summarised(const StrategyInput& input, const SearchReport& report,
                         const Journal& journal) {
   SearchResult result;
@@ -100,6 +119,7 @@ SearchResult summarised(const StrategyInput& input, const SearchReport& report,
   double own = input.tables.rest;
   for (const auto& times : input.tables.times) own += times[0];
   result.original = {own * ms, space.macs, space.weights};
+  result.log_networks = log_size(space);
   result.winner.ms = result.winner.original_ms = own * ms;
   result.found =
       report.best && !report.best->recipe.empty() && report.best->time < report.best->own;
@@ -112,6 +132,8 @@ SearchResult summarised(const StrategyInput& input, const SearchReport& report,
     result.winner.spread = best.spread * ms;
     result.winner.recipe = best.recipe;
     result.winner.verdict = verdict_from_json(best.verdict);
+    result.winner.checks = best.checks;
+    result.winner.original_checks = best.original_checks;
   }
   result.winner.macs = macs_of(space, assignment);
   result.winner.weights = weights_of(space, assignment);

@@ -12,6 +12,13 @@ namespace lathe {
 SearchResult summarised(const StrategyInput& input, const SearchReport& report,
                         const Journal& journal);
 
+/// Returns what a search in the list of blocks came to; "way" says how it chose.
+ResultBaseline baseline_of(const StrategyInput& input, const SearchReport& report,
+                           const std::string& way);
+
+/// Returns how many variants a layer can choose from, at most.
+long most_variants(const NetworkSpace& space);
+
 /// Returns those that no other is better than in all of time, predicted accuracy and weights, the
 /// fastest first. Times are relative to the original's in the same run.
 std::vector<ResultPoint> not_dominated(std::vector<ResultPoint> points);

@@ -23,6 +23,9 @@
 namespace lathe::schedules {
 namespace {
 
+/// What stays in a cache may take half of it: the other half is for all else that is touched.
+constexpr long share_of_cache = 2;
+
 /// Writes the recipe: fuses, splits, then orders and marks the loops.
 class Writing {
  public:
@@ -130,7 +133,7 @@ class Writing {
   bool weights_stay() const {
     long bytes = element_ * 4 * lanes_ * (near_.empty() ? 1 : extent(near_));
     for (const std::string& sum : parts_.sums) bytes *= extent(sum);
-    return bytes <= s_.target.l1_bytes / 2;
+    return bytes <= s_.target.l1_bytes / share_of_cache;
   }
 
   void split_columns() {
@@ -153,7 +156,7 @@ class Writing {
     if (columns_inside_.empty()) return false;
     long bytes = element_ * tile_.block * tile_.blocks * extent(columns_inside_);
     for (const std::string& sum : parts_.sums) bytes *= extent(sum);
-    return bytes * (near_.empty() ? 1 : extent(near_)) <= s_.target.l1_bytes / 2;
+    return bytes * (near_.empty() ? 1 : extent(near_)) <= s_.target.l1_bytes / share_of_cache;
   }
 
   long columns() const {
@@ -219,7 +222,7 @@ class Writing {
     samples_ = batch_loop;
     double bytes =
         (bytes_of(parts_.data) + bytes_of(parts_.weight)) / static_cast<double>(extent(samples_));
-    auto fit = static_cast<long>(static_cast<double>(s_.target.l2_bytes) / 2 / bytes);
+    auto fit = static_cast<long>(static_cast<double>(s_.target.l2_bytes) / share_of_cache / bytes);
     long size = choices_.choose("samples", std::clamp(fit, 1L, extent(samples_)),
                                 within({1, 2, 4, 8, 16, 32}, 1, extent(samples_)));
     if (size == 1) {

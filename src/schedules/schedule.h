@@ -36,7 +36,7 @@ struct Written {
   double error = 0;  ///< the largest to expect of its algebraic steps (Applied::error)
 };
 
-/// Something that can be chosen about a template's recipe.
+/// A number in a template's recipe that a search may choose.
 struct Knob {
   std::string name;
   std::vector<long> values;  ///< the first is what the template itself chooses
@@ -46,7 +46,7 @@ struct Knob {
 using Settings = std::map<std::string, long>;
 
 struct Schedule {
-  /// For nests that fewer products do, of one kind, or for any: tried in this order.
+  /// Templates are tried in this order: with fewer products, for one kind of nest, for any nest.
   enum class For { fewer, kind, any };
   std::string name;
   std::string summary;  ///< one line
@@ -55,8 +55,8 @@ struct Schedule {
   std::vector<Knob> (*knobs)(const Situation& situation);
   /// Returns the recipe; nothing if the template is not for this nest, or a setting not for it.
   std::optional<Written> (*recipe)(const Situation& situation, const Settings& settings);
-  /// Is it quicker than the templates after it, as far as one can tell? Null: it is. What is not
-  /// can still be chosen.
+  /// Says whether the template is likely quicker than those after it. Null: it is. A search may
+  /// choose one that is not.
   bool (*is_worth_it)(const Situation& situation) = nullptr;
 };
 
@@ -76,8 +76,8 @@ struct Choice {
   }
 };
 
-/// A recipe, the nest that it makes, and the template that wrote it; "" where none fits, and the
-/// loops run as they are.
+/// A recipe, the nest that it makes, and the template that wrote it. Where no template fits, the
+/// name is "" and the loops run as they are.
 struct Scheduled {
   std::string name;
   Recipe recipe;
@@ -88,9 +88,9 @@ struct Scheduled {
 /// Rounding without a limit.
 inline constexpr double any_error = std::numeric_limits<double>::infinity();
 
-/// Returns the recipe of the choice, if one is given; otherwise, or where it cannot be applied,
-/// breaks a dependence or rounds more than "max_error", the first template's recipe that can and
-/// does not.
+/// Returns the recipe of the choice, if one is given and fits. Otherwise it returns the recipe of
+/// the first template that fits. A recipe fits if all its steps apply, if it breaks no dependence
+/// and if it rounds no more than "max_error".
 Scheduled schedule(const Situation& situation, const std::optional<Choice>& choice = std::nullopt,
                    double max_error = any_error);
 
@@ -101,8 +101,8 @@ struct Fitting {
   Schedule::For scope = Schedule::For::kind;
 };
 
-/// Returns the templates that fit, the one that schedule() takes first, those that are hardly worth
-/// it last.
+/// Returns the templates that fit. The one that schedule() takes comes first; those that are hardly
+/// worth it come last.
 std::vector<Fitting> fitting_schedules(const Situation& situation);
 
 }  // namespace lathe

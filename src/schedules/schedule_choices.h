@@ -2,8 +2,8 @@
 //
 //   long unroll = choices.choose("unroll", 4, {1, 2, 8});   // 4, unless the settings say otherwise
 //
-// A template that is asked for its knobs writes its recipe without settings, and returns what it
-// came by.
+// To find the knobs of a template, its recipe is written without settings: each choose() on the way
+// is a knob.
 #pragma once
 
 #include "schedules/schedule.h"
@@ -17,13 +17,13 @@ class Choices {
   /// Returns the setting of a knob if it is one of "others", otherwise "own".
   long choose(const std::string& name, long own, const std::vector<long>& others);
 
-  /// Returns the setting of a knob, if there is one: for what is decided together with others.
-  /// The caller says afterwards what came of it: offer(), or refuse().
+  /// Returns the setting of a knob, if there is one. For knobs that are decided together: the
+  /// caller then says with offer() what it chose, or with refuse() that the settings do not fit.
   std::optional<long> wanted(const std::string& name) const;
   void offer(const std::string& name, long own, const std::vector<long>& others);
   void refuse() { refused_ = true; }
 
-  /// Could all settings be used?
+  /// Returns whether all settings were used.
   bool fit() const;
   /// Returns the knobs that leave a choice.
   std::vector<Knob> knobs() const;
@@ -34,7 +34,8 @@ class Choices {
   bool refused_ = false;
 };
 
-/// A template that writes its recipe as the choices say, and tells them what else there is.
+/// A function that writes a template's recipe. It asks the choices for each number, and tells them
+/// which others are possible.
 using Writer = std::optional<Written> (*)(const Situation& situation, Choices& choices);
 
 /// Returns the recipe for these settings; nothing if some could not be used.

@@ -120,7 +120,10 @@ void RecipeWriter::reorder(const std::vector<std::string>& loops) {
 }
 
 void RecipeWriter::share(const std::vector<std::string>& loops, const Target& target) {
-  long enough = 8 * std::max(4L, target.workers), shares = 1;
+  // Several shares for each worker even out what disturbs one; a library may have more workers than
+  // it was compiled for.
+  constexpr long shares_each = 8, least_workers = 4;
+  long enough = shares_each * std::max(least_workers, target.workers), shares = 1;
   for (const std::string& loop : loops) {
     if (loop.empty() || shares >= enough) continue;
     step("parallel", {loop});
@@ -165,6 +168,12 @@ bool fits_registers(const Target& target, long positions, long vectors) {
 
 std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors,
                                            bool weights_stay) {
+  // In cycles: two products or loads are done in one. A load of four factors serves four products
+  // where an instruction can take one lane of it. Four pass until a sum can be added to again. A
+  // vector that comes from the second cache costs a quarter more, a factor hardly anything. The loop
+  // around it all costs a quarter.
+  constexpr double lane_load = 0.25, until_sum = 4.0, vector_fetch = 0.25, factor_fetch = 0.04;
+  constexpr double around = 0.25, clearly_cheaper = 0.999;
   // Weights that come from the second cache again and again had better meet more positions.
   bool fetched = !weights_stay && target.lane_products;
   std::optional<TileChoice> best;
@@ -172,16 +181,16 @@ std::optional<TileChoice> choose_positions(const Target& target, long positions,
     if (!fits_registers(target, t, vectors)) break;
     auto cycles = [&](long n) {
       double products = static_cast<double>(n * vectors) / 2;
-      double broadcast = target.lane_products ? 0.25 : 1;
+      double broadcast = target.lane_products ? lane_load : 1;
       double loads = (static_cast<double>(vectors) + static_cast<double>(n) * broadcast) / 2;
-      // Four cycles pass until a sum can be added to again.
-      double fetch = 0.25 * static_cast<double>(vectors) + 0.04 * static_cast<double>(n);
-      return std::max({products, loads, 4.0}) + (fetched ? fetch : 0) + 0.25;
+      double fetch =
+          vector_fetch * static_cast<double>(vectors) + factor_fetch * static_cast<double>(n);
+      return std::max({products, loads, until_sum}) + (fetched ? fetch : 0) + around;
     };
     double all = static_cast<double>(positions / t) * cycles(t);
     if (positions % t != 0) all += cycles(positions % t);
     double cost = all / static_cast<double>(positions * vectors);
-    if (!best || cost < best->cost * 0.999) best = TileChoice{t, cost};
+    if (!best || cost < best->cost * clearly_cheaper) best = TileChoice{t, cost};
   }
   return best;
 }

@@ -6,8 +6,8 @@
 
 namespace lathe::schedules {
 
-/// What one loop does to one access: by how many elements an iteration moves it; how many
-/// iterations do so evenly (the block of a layout).
+/// How one loop moves one access. Each iteration moves it by "step" elements. "evenly" is how many
+/// iterations in a row do so: those inside one block of a layout.
 struct Motion {
   bool moves = false;
   long step = 0;
@@ -60,11 +60,12 @@ class RecipeWriter {
   Split split(const std::string& loop, long evenly, long part);
   /// Puts the loops of all statements into this order.
   void reorder(const std::vector<std::string>& loops);
-  /// Merges each of these loops, outermost first, as far as several statements have them alike.
+  /// Merges these loops, outermost first, where several statements have the same loop.
   void merge(const std::vector<std::string>& loops);
   /// Merges these loops, outermost first, of statements that follow each other.
   void merge_neighbours(const std::vector<std::string>& loops);
-  /// Shares the outermost of these loops among workers: so many that each gets about as much.
+  /// Shares the outermost of these loops among workers. It takes as many loops as are needed for
+  /// each worker to get about as much.
   void share(const std::vector<std::string>& loops, const Target& target);
   /// Packs the weights that a statement reads, in the order in which it does.
   void pack_weights(size_t statement);
@@ -75,19 +76,19 @@ class RecipeWriter {
   Written written_;
 };
 
-/// The positions of a register tile, and what a position and vector of results costs with it, in
-/// cycles for each product that is added.
+/// The number of positions in a register tile, and its cost: the cycles of one product, for one
+/// vector of results at one position.
 struct TileChoice {
   long positions;
   double cost;
 };
 
-/// Do all accumulators of a tile, one vector for each column and the factors of a position fit the
-/// registers? A single position does.
+/// Returns whether a tile fits the registers: all its sums, one vector of weights for each column,
+/// and the factors of one position. A tile of a single position always fits.
 bool fits_registers(const Target& target, long positions, long vectors);
 
-/// Chooses how many of all "positions" a tile of "vectors" vectors has, so that it
-/// fits the registers.
+/// Chooses how many of all "positions" are in a tile that is "vectors" vectors wide and fits the
+/// registers.
 std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors,
                                            bool weights_stay = true);
 

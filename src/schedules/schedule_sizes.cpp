@@ -9,9 +9,25 @@
 namespace lathe::schedules {
 namespace {
 
+/// The part of a cache that one kind of data may take: half. The other half is for all else that
+/// the loops touch meanwhile.
+constexpr double share_of_cache = 2;
+
+/// A cost that is not lower by more than this is the same: the first choice stays.
+constexpr double clearly_cheaper = 0.995;
+
+/// Sums that are in flight at a time, so that each can wait for its last product.
+constexpr long sums_in_flight = 8;
+
+/// A chunk of weights is worth its while if it is read that many times the cache, or more.
+constexpr double often_enough = 5;
+
 /// Returns how many products are added to a tile before it is stored, at least: it costs a few to
-/// do that. The wider the vectors, the more weights a cycle wants, and the more it is worth.
-long least_sums(const Target& target) { return 4096 / target.vector_bytes; }
+/// do that. Wider vectors want more weights in a cycle, so fewer products are worth it.
+long least_sums(const Target& target) {
+  constexpr long bytes = 4096;  // of vectors that the products fill
+  return bytes / target.vector_bytes;
+}
 
 /// Can so many channels of a block be a side of the tile, and so many such parts lie beside it?
 bool are_sides(const TileRoom& room, long channels, long blocks) {
@@ -57,7 +73,7 @@ std::optional<Tile> single_position(const TileRoom& room, const TileWish& wish) 
   Tile tile{1, wish.block.value_or(room.block), 1};
   if (wish.positions.value_or(1) != 1 || !are_sides(room, tile.block, 1)) return std::nullopt;
   long vectors = std::max(1L, tile.block / room.lanes);
-  while (vectors * tile.blocks < 8 && tile.block * tile.blocks * 2 <= room.all) tile.blocks *= 2;
+  while (vectors * tile.blocks < sums_in_flight && tile.block * tile.blocks * 2 <= room.all) tile.blocks *= 2;
   bool wanted = wish.blocks && *wish.blocks != tile.blocks;
   if (wanted && (*wish.blocks < 1 || tile.block * *wish.blocks > room.all)) return std::nullopt;
   tile.blocks = wish.blocks.value_or(tile.blocks);
@@ -83,7 +99,7 @@ std::optional<Tile> choose_tile(const Target& target, const TileRoom& room, cons
   for (auto [channels, blocks] : wanted_sides(room, wish)) {
     long vectors = (channels + room.lanes - 1) / room.lanes * blocks;
     auto choice = positions_for(target, room, wish, vectors);
-    if (!choice || choice->cost >= least * 0.995) continue;
+    if (!choice || choice->cost >= least * clearly_cheaper) continue;
     least = choice->cost;
     best = Tile{choice->positions, channels, blocks};
   }
@@ -111,7 +127,7 @@ long evened(long extent, long size, long step) {
 }
 
 long parts_that_stay(const Target& target, double data_bytes, double weight_bytes, long columns) {
-  double budget = static_cast<double>(target.l2_bytes) / 2;
+  double budget = static_cast<double>(target.l2_bytes) / share_of_cache;
   if (data_bytes <= budget) return 1;
   auto parts = static_cast<long>(data_bytes / (budget / 2)) + 1;
   // Each part meets all weights: that must not cost more than it saves.
@@ -147,13 +163,13 @@ long even_parts(const Target& target, long extent, long step, long parts, long c
 
 long chunk_of(const Target& target, double bytes, long extent, long block, long sums, long visits) {
   auto cache = static_cast<double>(target.l1_bytes);
-  auto most = static_cast<long>(cache / 2 / bytes);
+  auto most = static_cast<long>(cache / share_of_cache / bytes);
   if (most >= extent) return extent;
   while (block > most && block % 2 == 0) block /= 2;
   long size = evened(extent, std::max(block, most / block * block), block);
   if (size * sums < least_sums(target)) return extent;
   // The first tile waits for each chunk: reading it again must be worth that.
-  bool often = static_cast<double>(visits * size) * bytes >= 5 * cache;
+  bool often = static_cast<double>(visits * size) * bytes >= often_enough * cache;
   return often ? size : extent;
 }
 

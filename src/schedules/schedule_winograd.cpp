@@ -17,8 +17,39 @@ long register_tiles(const TileBlock& block, long tiles) {
   return (tiles + block.positions - 1) / block.positions;
 }
 
+/// Bytes that a core reads in a cycle of what other workers wrote, or of what is in memory.
+constexpr double far_bytes_per_cycle = 8;
+
+/// Parts of the peak that products reach: in planes, which are many small matrices, and in a direct
+/// convolution. Measured on layers of ResNets.
+constexpr double share_of_peak_in_planes = 0.85, share_of_peak_direct = 0.88;
+
+/// Loads and stores of an element of a plane, each as good as so many sums: of the transformations
+/// of the input and of the output.
+constexpr double moves_of_input = 2.5, moves_of_output = 2.0;
+
+/// Sharing planes must promise that much of the time of sharing tiles, or less: the products that
+/// it writes and reads again cost more than the model knows.
+constexpr double clearly_less = 0.6;
+
+/// The part of the second cache that a block of transformed tiles may take: 5/8. The rest is for
+/// the weights, which stream through it.
+constexpr long block_share = 5, block_share_of = 8;
+
+/// Tiles of a block: fewer do not fill a register tile, more gain nothing.
+constexpr long least_tiles = 4, most_tiles = 32;
+
+/// What a rest of tiles costs, as it is code of its own.
+constexpr double cost_of_rest = 1.01;
+
+/// Times that differ by less are equal: then the larger block is better.
+constexpr double equal = 0.001;
+
+/// Cycles in which a pass over the channels does no products: it begins and ends.
+constexpr double around_pass = 0.6;
+
 /// Returns the cycles that it takes to read what other workers wrote, or what is in memory.
-double reading(double bytes) { return bytes / 8; }
+double reading(double bytes) { return bytes / far_bytes_per_cycle; }
 
 }  // namespace
 
@@ -31,15 +62,15 @@ double winograd_cycles(const Target& target, const WinogradShape& shape, long ou
   auto tiles = static_cast<double>(tiles_of(shape, outputs));
   auto filters = static_cast<double>(shape.filters), channels = static_cast<double>(shape.channels);
   // Sums of few terms in two dimensions, and the loads and stores around them.
-  double input = n * (m + 1) + 2.5 * n, output = n * m + 2.0 * n;
+  double input = n * (m + 1) + moves_of_input * n, output = n * m + moves_of_output * n;
   return static_cast<double>(shape.groups) * tiles / static_cast<double>(2 * target.lanes(4)) *
-         (n * filters * channels / 0.85 + channels * input + filters * output);
+         (n * filters * channels / share_of_peak_in_planes + channels * input + filters * output);
 }
 
 double direct_cycles(const Target& target, const WinogradShape& shape) {
   return static_cast<double>(shape.groups * shape.rows * shape.columns * shape.window_rows *
                              shape.window_columns * shape.filters * shape.channels) /
-         (static_cast<double>(2 * target.lanes(4)) * 0.88);
+         (static_cast<double>(2 * target.lanes(4)) * share_of_peak_direct);
 }
 
 WinogradTiles::WinogradTiles(const Target& target, const WinogradShape& shape, long outputs,
@@ -56,7 +87,7 @@ WinogradTiles::WinogradTiles(const Target& target, const WinogradShape& shape, l
 /// the planes they read each once, but write the products and read them again.
 TilePlan WinogradTiles::plan() const {
   TileBlock own = choose_block();
-  bool planes = target_.workers > 1 && cycles_by_planes() < 0.6 * cycles_of(own);
+  bool planes = target_.workers > 1 && cycles_by_planes() < clearly_less * cycles_of(own);
   if (planes) return {whole(), true, true};
   return {own, shares_columns(own.tiles), false};
 }
@@ -69,16 +100,17 @@ bool WinogradTiles::fits(long positions) const {
 /// Chooses a block so that little is left over: it stays in the second cache, all channels of a
 /// group transformed, is made of whole register tiles and gives all workers as much.
 TileBlock WinogradTiles::choose_block() const {
-  long most = std::clamp(target_.l2_bytes * 5 / 8 / (4 * planes_ * shape_.channels), 4L, 32L);
+  long budget = target_.l2_bytes * block_share / block_share_of;
+  long most = std::clamp(budget / (4 * planes_ * shape_.channels), least_tiles, most_tiles);
   TileBlock best{1, 1};
   double least = 1e300;
   for (long t = 1; fits(t); ++t) {
     for (long size = t; size < std::min(most, tiles_) + t; size += t) {
       TileBlock block{std::min(size, tiles_), t};
       double time = cycles_of(block);
-      if (tiles_ % block.tiles != 0) time *= 1.01;  // the rest is code of its own
-      bool larger = time < least * 1.001 && block.tiles > best.tiles;
-      if (time < least * 0.999 || larger) {
+      if (tiles_ % block.tiles != 0) time *= cost_of_rest;
+      bool larger = time < least * (1 + equal) && block.tiles > best.tiles;
+      if (time < least * (1 - equal) || larger) {
         least = std::min(time, least);
         best = block;
       }
@@ -120,7 +152,7 @@ double WinogradTiles::passes(const TileBlock& block) const {
 /// Returns the cycles of so many passes over the channels, for all planes and columns. A pass
 /// begins and ends with few products.
 double WinogradTiles::cycles(const TileBlock& block, double passes) const {
-  double pass = static_cast<double>(block.positions * vectors_) / 2 + 0.6;
+  double pass = static_cast<double>(block.positions * vectors_) / 2 + around_pass;
   return static_cast<double>(planes_ * columns_ * shape_.channels * apart_) * passes * pass;
 }
 

@@ -1,4 +1,4 @@
-// What winograd(m) costs on a target, and how its work is best cut into blocks and shared.
+// What winograd(m) costs on a target, how its work is cut into blocks, and how workers share it.
 //
 //   WinogradTiles tiles(target, shape, 4, 16);   // tiles of 4 x 4 outputs, 16 filters in a column
 //   TilePlan plan = tiles.plan();
@@ -16,15 +16,15 @@ struct WinogradShape {
   long samples = 1;
 };
 
-/// Returns the elements of a transformed tile, each of a plane of its own.
+/// Returns how many elements a transformed tile has. Each element belongs to a plane of its own.
 long planes_of(const WinogradShape& shape, long outputs);
 
-/// Returns the cycles of one core: with tiles of so many outputs in a row and in a column, or with
-/// all products one by one.
+/// Returns the cycles that one core needs: with Winograd's algorithm in tiles of "outputs" by
+/// "outputs" outputs, or directly.
 double winograd_cycles(const Target& target, const WinogradShape& shape, long outputs);
 double direct_cycles(const Target& target, const WinogradShape& shape);
 
-/// So many tiles whose input is transformed together, and so many that are in registers together.
+/// How many tiles are transformed together, and how many of them are in registers at a time.
 struct TileBlock {
   long tiles, positions;
 };
@@ -43,7 +43,7 @@ class WinogradTiles {
 
   long count() const { return tiles_; }
   TilePlan plan() const;
-  /// Do workers share the columns of such a block, by default?
+  /// Returns whether workers share the columns of a block of so many tiles, by default.
   bool shares_columns(long block) const { return block >= tiles_ && shape_.groups < 4; }
 
  private:

@@ -1,5 +1,5 @@
-// One choice for each of many places, at the least cost, within limits on sums: exactly, by integer
-// programming.
+// Chooses one thing for each of many places, so that the sum of costs is least and other sums stay
+// within limits. It does so by integer programming.
 //
 //   ChoiceProblem problem{times, {{macs, least, infinity}}};
 //   std::optional<std::vector<size_t>> choice = cheapest(problem);
@@ -26,9 +26,9 @@ struct ChoiceProblem {
   std::vector<ChoiceLimit> limits;
 };
 
-/// Returns the choices whose costs are least together; nothing if none are within the limits. What
-/// is returned costs at most one in a thousand more than the least, unless there are too many to
-/// look at: then it is the best of those.
+/// Returns the choices whose costs are least together; nothing if none are within the limits. They
+/// cost at most a thousandth more than the least. If that takes too long, they are the best that
+/// was found.
 std::optional<std::vector<size_t>> cheapest(const ChoiceProblem& problem);
 
 }  // namespace lathe

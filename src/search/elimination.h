@@ -1,10 +1,11 @@
-// The least sum of costs that depend on a few variables each, by eliminating one variable after
-// the other: what is best for it is noted for every choice of its neighbours.
+// Finds the choices whose costs are least together, where each cost depends on a few variables. One
+// variable after the other is eliminated: for every choice of its neighbours, its best choice is
+// noted, and a table of that replaces the tables that it was in.
 //
 //   a - b - c        b goes: cost(a, c) = min over b of cost(a, b) + cost(b, c)
 //
-// For a chain this is dynamic programming along it. A network is nearly one: branches that meet
-// again make tables of a few variables.
+// For a chain this is dynamic programming. A network is nearly a chain: where branches meet again,
+// tables have a few variables more.
 #pragma once
 
 #include <cstddef>

@@ -52,6 +52,10 @@ std::optional<NetworkTimes> EqualTuning::measure(const Graph& candidate,
     times.own = known->own;
     times.time = known->time;
     times.spread = known->details.value("spread", 0.0);
+    if (known->details.contains("checks")) {
+      times.checks = network_checks_from_json(known->details["checks"]);
+      times.own_checks = network_checks_from_json(known->details["original_checks"]);
+    }
     return times;
   }
   if (!tune_once(original_, "the original", "")) return std::nullopt;
@@ -65,6 +69,10 @@ std::optional<NetworkTimes> EqualTuning::measure(const Graph& candidate,
   trial.reason = times.failure;
   if (!times.failure.empty()) trial.outcome = Trial::Outcome::failed;
   trial.details = {{"seconds", options_.seconds}, {"spread", times.spread}};
+  if (times.failure.empty()) {
+    trial.details["checks"] = to_json(times.checks);
+    trial.details["original_checks"] = to_json(times.own_checks);
+  }
   journal_.add(trial);
   return times;
 }

@@ -4,9 +4,9 @@
 //   for (const Between& model : interpolated(graph, parse_recipe("group(2)"),
 //                                            parse_recipe("group(4)"), {.points = 8})) ...
 //
-// There are two ways from one to the other: each layer has a part of its filters by the one recipe
-// and the rest by the other; or each layer is as a whole by one of them, the last layers by the
-// second first. No list of operators has the former: they are made of steps.
+// There are two ways from one to the other. By "filters", each layer makes a part of its filters by
+// one recipe and the rest by the other. By "layers", each layer follows one recipe, and the second
+// one takes over from the last layer to the first.
 #pragma once
 
 #include "graph/graph.h"
@@ -35,10 +35,10 @@ const char* name_of(Between::Way way);
 ///   split_range(co, 16) -> group(2) -> interchange(co.0, co.1) -> group(4)
 Recipe of_parts(const Recipe& first, const Recipe& second, long count);
 
-/// Returns the two networks, then those between, the ways one after the other. Each layer is cut at
-/// a multiple of 16 filters and of an eighth of them, where both recipes apply, as near to the
-/// wanted part as can be; one that cannot be cut is by the nearer recipe. Fails where there is no
-/// layer to which both apply. Layers that read the network's input stay.
+/// Returns the two networks, then those between them, one way after the other. A layer is cut where
+/// both recipes apply, as near to the wanted part as can be: at a multiple of 16 filters that is
+/// also a multiple of an eighth of them. A layer that cannot be cut follows the nearer recipe.
+/// Layers that read the network's input stay as they are. Fails if both recipes apply to no layer.
 std::vector<Between> interpolated(const Graph& network, const Recipe& first, const Recipe& second,
                                   const InterpolationOptions& options = {});
 

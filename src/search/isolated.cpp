@@ -56,7 +56,7 @@ bool read_all(int from, double seconds, std::string& text) {
     pollfd wait{from, POLLIN, 0};
     int ready = poll(&wait, 1, static_cast<int>(std::min(left, 1000.0) * 1000) + 1);
     if (ready <= 0) continue;
-    ssize_t n = read(from, buffer, sizeof buffer);
+    ssize_t n = ::read(from, buffer, sizeof buffer);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) return true;
     text.append(buffer, static_cast<size_t>(n));

@@ -11,8 +11,8 @@ struct Outcome {
   std::string failure;  ///< why it did not: "" if it did
 };
 
-/// Runs "work" in a child of this process, which must have no other threads, for so many seconds at
-/// most. The child dies with this process, and leaves interruptions to it.
+/// Runs "work" in a child of this process, for so many seconds at most. This process must have no
+/// other threads. The child ends when this process does, and ignores Ctrl-C.
 Outcome isolated(const std::function<std::string()>& work, double seconds);
 
 }  // namespace lathe

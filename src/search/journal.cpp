@@ -5,8 +5,10 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "base/error.h"
 
@@ -26,6 +28,9 @@ CREATE TABLE IF NOT EXISTS numbers (name TEXT PRIMARY KEY, value REAL NOT NULL);
 
 constexpr const char* columns = "subject, recipe, outcome, reason, time, own, details";
 
+/// How long to wait for the lock of a folder.
+constexpr std::chrono::seconds patience(3);
+
 std::string file_of(const std::string& folder) { return folder + "/journal.db"; }
 
 /// Makes the folder and locks it; returns the descriptor that holds the lock.
@@ -36,9 +41,16 @@ int locked(const std::string& folder) {
   std::string path = folder + "/lock";
   int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file < 0) fail("cannot write to the folder '{}': {}", folder, std::strerror(errno));
-  if (flock(file, LOCK_EX | LOCK_NB) == 0) return file;
-  close(file);
-  fail("another search works in '{}': wait for it, or give another folder", folder);
+  // A search that was killed a moment ago holds the lock until the system has cleared it away.
+  auto end = std::chrono::steady_clock::now() + patience;
+  while (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() >= end) {
+      close(file);
+      fail("another search works in '{}': wait for it, or give another folder", folder);
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  return file;
 }
 
 std::optional<Trial::Outcome> outcome_named(const std::string& name) {
@@ -54,13 +66,12 @@ Trial trial_in(const Query& row, int first) {
   auto outcome = outcome_named(row.text(first + 2));
   if (!outcome)
     fail("the journal has an outcome '{}': a later version wrote it", row.text(first + 2));
-  return {row.text(first),
-          row.text(first + 1),
-          *outcome,
-          row.text(first + 3),
-          row.real(first + 4),
-          row.real(first + 5),
-          nlohmann::json::parse(row.text(first + 6))};
+  nlohmann::json details = nlohmann::json::parse(row.text(first + 6), nullptr, false);
+  if (details.is_discarded()) {
+    fail("the journal is damaged: the details of '{}' are no JSON", row.text(first + 1));
+  }
+  return {row.text(first),     row.text(first + 1), *outcome,          row.text(first + 3),
+          row.real(first + 4), row.real(first + 5), std::move(details)};
 }
 
 Journal::Identity identity_in(const Database& database) {

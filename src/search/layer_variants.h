@@ -3,9 +3,10 @@
 //   for (const LayerVariant& v : variants_of(call)) use(v.recipe);
 //   group(2)    interchange(co, ci) -> bottleneck(4)    split_range(co, 1/2) -> group(2) -> ...
 //
-// Steps are found by composition. Neural steps act on the outermost loops, so a few program steps
-// decide what they mean: which loops are outermost (interchange), which part of a range is acted on
-// (split_range, unroll). Orders that no neural step follows are not here: they are for tuning.
+// Recipes are composed of neural steps and of the program steps that decide what a neural step
+// means. Neural steps act on the outermost loops: interchange says which loops these are,
+// split_range and unroll say on which part of a range they act. Other orders of loops are left to
+// tuning.
 #pragma once
 
 #include <optional>
@@ -16,10 +17,10 @@
 namespace lathe {
 
 struct VariantOptions {
-  size_t neural = 2;  ///< steps of a recipe that change what is computed, at most
+  size_t neural = 2;  ///< neural steps of a recipe, at most
   long factor = 16;   ///< of a step, at most; a factor that leaves one channel is allowed, too
-  /// Recipes with more than one such step are thousands: so many of them are drawn at random, with
-  /// a seed of their own; 0: all are tried, which takes minutes.
+  /// Recipes with two neural steps are thousands. So many of them are drawn, at random but always
+  /// the same ones; 0: all of them are tried, which takes minutes.
   size_t draws = 100;
 };
 
@@ -41,13 +42,13 @@ struct LayerVariant {
   const Recipe& said() const { return coupling ? coupling->recipe : recipe; }
 };
 
-/// Prints what a layer becomes as a recipe that no other variant has: of a coupled one, the layer
-/// alone loses the channels, and nothing stands for them.
+/// Prints what a layer becomes, as a recipe that no other variant has. Of a coupled variant it is
+/// the recipe by which the layer alone loses the channels.
 std::string label_of(const LayerVariant& variant);
 
-/// Returns what a convolution can become, itself first; its shape stays. Those that compute no less
-/// than the layer did are left out. Those of few steps come first; the same call gives the same
-/// list.
+/// Returns what a convolution can become without a change of its output's shape, itself first. What
+/// computes as much as the layer did, or more, is left out. Recipes of few steps come first. The
+/// same call gives the same list.
 std::vector<LayerVariant> variants_of(const Call& layer, const VariantOptions& options = {});
 
 /// Returns what a convolution can become where its filters, or the channels that it reads, are

@@ -1,7 +1,10 @@
-// The layouts of a network, chosen by measuring: what each unit takes if one class of values lies
-// otherwise; then, again and again, the least sum over the whole graph, with hope for what is not
-// known, and what that sum still lacks. Hope is that two changes gain what each does alone, and
-// that copies cost nothing: the sum that is found is the least of what was measured.
+// Chooses the layouts of a network by measuring.
+//
+// First each unit is measured with one class of its values in another layout. Then the layouts with
+// the least sum of times over the whole graph are found, the units that this sum lacks are
+// measured, and so on until it lacks none. A time that is not known yet is taken to be as good as
+// it may be: two changes gain what each gains alone, and copies cost nothing. So the layouts that
+// are found at the end have the least sum of all, measured throughout.
 #pragma once
 
 #include "search/layout_space.h"
@@ -18,8 +21,9 @@ struct LayoutBudget {
 };
 
 /// Returns the layouts whose times are least together; nothing if the usual ones are as good.
-/// "times" are those of the nodes in the usual layouts, as the templates choose. What was measured
-/// before is in the store; what there is no time for keeps its layout.
+/// "times" are those of the nodes in the usual layouts, with the schedules that the templates
+/// choose. What the store knows is not measured again. Values for which no time is left keep their
+/// layout.
 std::optional<LayoutChoice> search_layouts(const LayoutSpace& space,
                                            const std::map<std::string, double>& times,
                                            const TunedFor& network, TuneBench& bench,

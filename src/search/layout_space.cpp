@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "compile/prepare.h"
+#include "compile/ready.h"
 
 namespace lathe {
 namespace {

@@ -1,10 +1,9 @@
-// What there is to choose and to measure for the layouts of a network: the variables, the tables of
-// costs between them, and for each entry of a table the unit whose time it is.
+// The layouts that a network can have, as a problem of choices: its variables, tables of costs
+// between them, and for each entry of a table the unit that must be measured to know it.
 //
-// Every class of values is a variable, and so is every convolution: the blocks that it reads its
-// data in. Where those are not the blocks of the class there is a copy between, with a table of its
-// own. Borders of values that are read from copies may be narrower in the network than in the units
-// here: times are not affected by that, or hardly.
+// Every class of values is a variable. So is every convolution: it can read its data in other
+// blocks than those of the class, from a copy, which has a table of its own. In the network, the
+// border of such a copy may be narrower than in the units here. That hardly changes a time.
 #pragma once
 
 #include "compile/units.h"

@@ -20,7 +20,7 @@ double seconds_since(Clock::time_point begin) {
 
 /// Returns how often work is run between two looks at the clock, so that the clock can tell.
 int calls_for(const std::vector<std::function<void()>>& works) {
-  constexpr double enough = 50e-6;
+  constexpr double enough = 50e-6;  // seconds: far longer than a look at the clock takes
   double longest = 0;
   for (const auto& work : works) {
     auto begin = Clock::now();
@@ -84,10 +84,12 @@ std::vector<double> times_in_turn(const std::vector<std::function<void()>>& work
            std::all_of(times.begin(), times.end(),
                        [&](const Times& each) { return each.undisturbed.size() >= turns.least; });
   };
+  // Early enough to save most of the time, late enough that a single disturbance does not decide.
+  constexpr size_t first_look = 2, second_look = 8;
   auto begin = Clock::now();
   for (size_t round = 0; !is_done(round, seconds_since(begin)); ++round) {
     for (size_t i = 0; i < works.size(); ++i) times[i].add(works[i], calls);
-    if (round != 2 && round != 8) continue;
+    if (round != first_look && round != second_look) continue;
     std::vector<double> first = typical_times(times);
     if (first.back() > turns.hopeless * *std::min_element(first.begin(), first.end())) break;
   }

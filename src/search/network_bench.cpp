@@ -7,13 +7,17 @@
 #include <chrono>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/statistics.h"
+#include "compile/ready.h"
 #include "compile/units.h"
+#include "search/broken_kernel.h"
 #include "search/isolated.h"
 #include "search/measure.h"
+#include "search/network_check.h"
 #include "search/reduced.h"
 
 namespace lathe {
@@ -25,7 +29,8 @@ using Clock = std::chrono::steady_clock;
 /// Of the smaller units that are compared with the interpreter.
 constexpr long reduced_products = 150000;
 
-/// What tests ask for: $LATHE_FAULT is "crash:3", and the third candidate crashes; "hang", "wrong".
+/// What tests ask for: $LATHE_FAULT is "crash:3", and the third candidate crashes; "hang"; "wrong":
+/// an instruction of its new kernels is another one.
 std::string fault_of(long number) {
   const char* text = std::getenv("LATHE_FAULT");
   if (text == nullptr) return "";
@@ -41,13 +46,31 @@ double limit_of(const std::string& fault, double limit) { return fault == "hang"
 void commit(const std::string& fault) {
   if (fault == "crash") raise(SIGSEGV);
   if (fault == "hang") pause();
-  if (fault == "wrong") fail("it is wrong: element 0 is 1 and should be 0");
 }
 
 Json to_json(const std::vector<NodeTime>& times) {
   Json result = Json::array();
   for (const NodeTime& each : times) result.push_back({each.node, each.seconds});
   return result;
+}
+
+Json to_json(const std::map<std::string, KnownUnit>& units) {
+  Json result = Json::object();
+  for (const auto& [key, unit] : units) result[key] = {unit.full, unit.reduced};
+  return result;
+}
+
+std::map<std::string, KnownUnit> known_units(const Json& json) {
+  std::map<std::string, KnownUnit> units;
+  for (const auto& [key, unit] : json.items()) units[key] = {unit[0], unit[1]};
+  return units;
+}
+
+/// Returns the units of a graph that are not compiled alike, by their keys.
+std::vector<std::string> keys_of(const Graph& ready) {
+  std::set<std::string> keys;
+  for (const Unit& unit : collect_units(ready).units) keys.insert(unit.key);
+  return {keys.begin(), keys.end()};
 }
 
 std::vector<NodeTime> node_times(const Json& json) {
@@ -59,7 +82,7 @@ std::vector<NodeTime> node_times(const Json& json) {
 }  // namespace
 
 NetworkBench::NetworkBench(const Graph& original, BenchOptions options)
-    : options_(std::move(options)) {
+    : options_(std::move(options)), original_graph_(original) {
   how_.target = options_.target;
   how_.target.workers = options_.threads;
   how_.choose = options_.choose;
@@ -67,12 +90,26 @@ NetworkBench::NetworkBench(const Graph& original, BenchOptions options)
   how_.max_error = options_.max_error;
   how_.made = std::make_shared<MadeUnits>();
   original_ = compile(original, how_);
-  for (const NodeUnit& each : units_of(original, options_.threads, options_.layouts)) {
-    checked_.insert(each.unit.key);  // what the tests of the compiler are for
+  own_units_ = keys_of(ready_for(original));
+}
+
+Graph NetworkBench::ready_for(const Graph& network) const {
+  return ready_to_compile(network, options_.threads, options_.layouts);
+}
+
+void NetworkBench::check_original() {
+  if (is_original_checked_) return;
+  auto work = [&] { return to_json(compared(original_graph_, original_)).dump(); };
+  Outcome outcome = isolated(work, options_.limit);
+  if (!outcome.failure.empty()) {
+    fail("the network as it is cannot be measured: {}", outcome.failure);
   }
+  known_ = known_units(Json::parse(outcome.result));
+  is_original_checked_ = true;
 }
 
 NetworkTimes NetworkBench::measure(const Graph& candidate) {
+  check_original();
   ++measured_;
   double limit = limit_of(fault_of(measured_), options_.limit);
   Outcome outcome = isolated([&] { return measured_text(candidate); }, limit);
@@ -85,16 +122,18 @@ NetworkTimes NetworkBench::measure(const Graph& candidate) {
   times.spread = json["spread"];
   times.own_nodes = node_times(json["own_nodes"]);
   times.nodes = node_times(json["nodes"]);
-  for (const Json& key : json["checked"]) checked_.insert(key.get<std::string>());
+  known_.merge(known_units(json["known"]));
+  times.checks = counted(json["units"].get<std::vector<std::string>>());
+  times.own_checks = counted(own_units_);
   return times;
 }
 
 std::string NetworkBench::measured_text(const Graph& candidate) const {
-  commit(fault_of(measured_));
+  std::string fault = fault_of(measured_);
+  commit(fault);
   Compiled compiled = compile(candidate, how_);
-  std::vector<std::string> checked;
-  std::string wrong = wrong_unit(candidate, checked);
-  if (!wrong.empty()) fail("it is wrong: {}", wrong);
+  if (fault == "wrong") break_new_units(candidate, compiled);
+  std::map<std::string, KnownUnit> known = compared(candidate, compiled);
   pin(options_.threads);
   TimedNetwork own(original_, options_.threads), other(compiled, options_.threads);
   if (!other.is_finite()) fail("an output is no number");
@@ -118,31 +157,68 @@ std::string NetworkBench::measured_text(const Graph& candidate) const {
               {"spread", spread},
               {"own_nodes", to_json(own.node_times())},
               {"nodes", to_json(other.node_times())},
-              {"checked", checked}}
+              {"units", keys_of(ready_for(candidate))},
+              {"known", to_json(known)}}
       .dump();
 }
 
-std::string NetworkBench::wrong_unit(const Graph& candidate,
-                                     std::vector<std::string>& checked) const {
-  std::vector<NodeUnit> news;
-  std::set<std::string> seen = checked_;
-  for (const NodeUnit& each : units_of(candidate, options_.threads, options_.layouts)) {
-    if (seen.insert(each.unit.key).second) news.push_back(each);
+void NetworkBench::break_new_units(const Graph& candidate, Compiled& compiled) const {
+  for (const std::string& key : keys_of(ready_for(candidate))) {
+    if (known_.contains(key)) continue;
+    std::shared_ptr<const Made> made = how_.made->find(key);
+    for (size_t k = 0; k < made->code.kernels.size(); ++k) {
+      if (break_kernel(compiled, *made, k)) break;
+    }
   }
-  std::vector<std::string> wrong(news.size());
+}
+
+std::map<std::string, KnownUnit> NetworkBench::compared(const Graph& network,
+                                                        const Compiled& compiled) const {
+  Graph ready = ready_for(network);
+  std::set<std::string> before;
+  for (const auto& [key, unit] : known_) before.insert(key);
+  std::map<std::string, KnownUnit> result;
+  for (const UnitCheck& check : check_at_full_size(ready, compiled, *how_.made, before)) {
+    if (!check.wrong.empty()) fail("it is wrong: {}: {}", check.node, check.wrong);
+    result[check.key].full = check.unchecked;
+  }
+  std::vector<Unit> news;
+  for (const Unit& unit : collect_units(ready).units) {
+    if (result.contains(unit.key) && before.insert(unit.key).second) news.push_back(unit);
+  }
+  std::vector<UnitComparison> comparisons(news.size());
   int workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for_each_index(news.size(), workers, [&](size_t i) {
-    const Unit& unit = news[i].unit;
-    auto smaller = reduced(unit, reduced_products);
-    auto choice = choice_for(how_, unit);
-    if (!choice) choice = Choice{make_unit(unit, how_)->code.schedule, {}};
-    if (smaller) wrong[i] = compare_with_interpreter(*smaller, *choice, how_.target);
-  });
+  for_each_index(news.size(), workers, [&](size_t i) { comparisons[i] = compared_small(news[i]); });
   for (size_t i = 0; i < news.size(); ++i) {
-    if (!wrong[i].empty()) return fmt::format("{}: {}", news[i].node, wrong[i]);
-    checked.push_back(news[i].unit.key);
+    if (!comparisons[i].wrong.empty()) {
+      fail("it is wrong: {}, made smaller: {}", print(news[i].call), comparisons[i].wrong);
+    }
+    result[news[i].key].reduced = comparisons[i].unchecked;
   }
-  return "";
+  return result;
+}
+
+UnitComparison NetworkBench::compared_small(const Unit& unit) const {
+  auto smaller = reduced(unit, reduced_products);
+  if (!smaller) return {"", "it cannot be made smaller"};
+  auto choice = choice_for(how_, unit);
+  if (!choice) choice = Choice{make_unit(unit, how_)->code.schedule, {}};
+  return compare_with_interpreter(*smaller, *choice, how_.target);
+}
+
+NetworkChecks NetworkBench::counted(const std::vector<std::string>& keys) const {
+  NetworkChecks checks;
+  checks.units = static_cast<long>(keys.size());
+  for (const std::string& key : keys) {
+    const KnownUnit& unit = known_.at(key);
+    if (unit.reduced.empty()) ++checks.reduced;
+    if (unit.full.empty()) {
+      ++checks.full;
+    } else {
+      ++checks.unchecked[unit.full];
+    }
+  }
+  return checks;
 }
 
 }  // namespace lathe

@@ -9,6 +9,7 @@
 #include "base/parallel.h"
 #include "program/channels.h"
 #include "program/layers.h"
+#include "search/block_list.h"
 
 namespace lathe {
 namespace {
@@ -95,7 +96,11 @@ const LayerVariant& NetworkSpace::variant(size_t site, size_t choice) const {
   return kinds[sites[site].kind].variants[choice];
 }
 
-NetworkSpace network_space(const Graph& network, const SpaceOptions& options) {
+namespace {
+
+/// Returns the space, what each kind of layer can become being said by "variants".
+NetworkSpace space_of(const Graph& network, const SpaceOptions& options,
+                      const std::function<std::vector<LayerVariant>(const Call&)>& variants) {
   NetworkSpace space;
   std::map<std::string, size_t> kinds;
   std::vector<Call> calls;  // of the kinds
@@ -121,9 +126,20 @@ NetworkSpace network_space(const Graph& network, const SpaceOptions& options) {
          options.include, options.pointwise ? "" : ", or all are 1x1 (--pointwise)");
   }
   int workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for_each_index(calls.size(), workers, [&](size_t k) {
-    space.kinds[k].variants = variants_of(calls[k], options.variants);
-  });
+  for_each_index(calls.size(), workers,
+                 [&](size_t k) { space.kinds[k].variants = variants(calls[k]); });
+  return space;
+}
+
+}  // namespace
+
+NetworkSpace block_space(const Graph& network, const SpaceOptions& options) {
+  return space_of(network, options, blocks_of);
+}
+
+NetworkSpace network_space(const Graph& network, const SpaceOptions& options) {
+  NetworkSpace space = space_of(
+      network, options, [&](const Call& call) { return variants_of(call, options.variants); });
   if (options.most == 0) return space;
   return narrowed(space, options.most, [&](size_t kind, size_t variant) {
     return static_cast<double>(space.kinds[kind].variants[variant].recipe.size());

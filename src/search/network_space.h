@@ -44,33 +44,37 @@ struct NetworkSpace {
 
 struct SpaceOptions {
   std::string include = "*", exclude = "";  ///< patterns of layers' names
-  /// May 1x1 convolutions change? They mix channels where other layers no longer do, and no network
-  /// that rules were fitted to has one that changed.
+  /// May 1x1 convolutions change? They mix the channels that other layers no longer mix. And rules
+  /// were fitted to networks in which none of them changed.
   bool pointwise = false;
-  /// May channels become fewer, with all that make and read them? Rules were not fitted to that
-  /// either, and expect too much of it.
+  /// May channels become fewer, with all that make and read them? Rules were not fitted to such
+  /// networks either, and predict too much accuracy for them.
   bool narrow = false;
   VariantOptions variants;
   size_t most = 0;  ///< variants of a kind, those of few steps; 0: all
 };
 
-/// Returns the space: convolutions, except those that read the network's input, and 1x1 ones unless
-/// told. Fails where no layer can change.
+/// Returns the space. Its sites are the convolutions, but for those that read the network's input
+/// and, unless told, those of 1x1. Fails if there are none.
 NetworkSpace network_space(const Graph& network, const SpaceOptions& options = {});
 
-/// Ranks a variant of a kind, both by number: those of low rank are preferred.
+/// Returns the same layers, each of which can become what the list of blocks has for it
+/// (block_list.h). The options about variants do not matter.
+NetworkSpace block_space(const Graph& network, const SpaceOptions& options = {});
+
+/// Ranks a variant of a kind. Both are given by their number. Low ranks are preferred.
 using VariantRank = std::function<double(size_t kind, size_t variant)>;
 
-/// Returns the space with so many variants of each kind, the layer itself among them: of those that
-/// compute a half, a quarter and so on of what it did in turn, the ones of low rank first. An
-/// infinite rank is left out.
+/// Returns the space with at most so many variants of each kind; the layer itself is one of them.
+/// Variants are taken in turn from those that compute a half of what the layer did, a quarter, and
+/// so on, low ranks first. A variant of infinite rank is left out.
 NetworkSpace narrowed(const NetworkSpace& space, size_t most, const VariantRank& rank);
 
-/// Returns the space with links, and what the layers of each can become together. Linked are
-/// channels that only sites have a part in, and only layers that are not in groups.
+/// Returns the space with links, and with what the layers of each link can become together.
+/// Channels are linked if only sites make and read them, and none of these is in groups.
 NetworkSpace with_links(NetworkSpace space, const Graph& network);
 
-/// Can a site become this variant of its kind? Coupled ones ask for a link.
+/// Can a site become this variant of its kind? A coupled variant needs a link.
 bool is_possible(const NetworkSpace& space, size_t site, size_t variant);
 
 /// What each site becomes: the number of its variant.
@@ -80,20 +84,20 @@ using Assignment = std::vector<size_t>;
 bool agrees(const NetworkSpace& space, const ChannelLink& link, const Assignment& assignment);
 bool agrees(const NetworkSpace& space, const Assignment& assignment);
 
-/// Sets the sites of these links to variants of fewer channels, the n-th of each where there are so
-/// many.
+/// Sets the sites of these links to variants of fewer channels: each to the n-th it has, or to its
+/// last one.
 void shrink(const NetworkSpace& space, const std::vector<ChannelLink>& links, size_t nth,
             Assignment& assignment);
 
 /// Returns the recipe that makes the network of an assignment.
 NetworkRecipe recipe_of(const NetworkSpace& space, const Assignment& assignment);
 
-/// Returns the sum over the network of what an assignment computes and keeps.
+/// Returns how many products the network of an assignment computes, and how many weights it has.
 long macs_of(const NetworkSpace& space, const Assignment& assignment);
 long weights_of(const NetworkSpace& space, const Assignment& assignment);
 
-/// Returns the logarithm, to base 10, of how many networks there are; what links can become counts
-/// as two: as it was, and with fewer channels.
+/// Returns the logarithm, to base 10, of how many networks the space has. A link counts twice: its
+/// channels stay, or become fewer.
 double log_size(const NetworkSpace& space);
 
 }  // namespace lathe

@@ -77,7 +77,8 @@ std::vector<double> times_of_networks(const std::vector<Compiled>& networks, int
   auto running = started(networks, threads);
   std::vector<std::function<void()>> works;
   for (auto& each : running) works.emplace_back([&each] { each->run(); });
-  return times_in_turn(works, {2, 5, 1e9});
+  constexpr Turns turns{2, 5};  // two seconds for all, five times each at least
+  return times_in_turn(works, turns);
 }
 
 std::vector<std::map<std::string, double>> times_of_nodes(const std::vector<Compiled>& networks,

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "nest/footprint.h"
 #include "nest/interpret.h"
+#include "search/sampled_outputs.h"
 #include "search/unit_network.h"
 
 namespace lathe {
@@ -106,6 +107,20 @@ bool is_all_f32(const Nest& nest) {
                      [](const Tensor& tensor) { return tensor.element == Element::f32; });
 }
 
+constexpr const char* not_as_chosen = "it cannot be scheduled so at that size";
+
+/// Returns the code of a unit for a choice; null if it cannot be scheduled so.
+std::shared_ptr<const Made> made_as_chosen(const Unit& unit, const Choice& choice,
+                                           const Target& target) {
+  CompileOptions options;
+  options.target = target;
+  options.cache = false;
+  bool none = choice.schedule.empty();  // no template fits: the loops run as they are
+  if (!none) options.choose = [&](const std::string&) { return choice; };
+  auto made = make_unit(unit, options);
+  return made->code.as_chosen || (none && made->code.schedule.empty()) ? made : nullptr;
+}
+
 }  // namespace
 
 std::optional<Unit> reduced(const Unit& unit, long products) {
@@ -124,16 +139,13 @@ std::optional<Unit> reduced(const Unit& unit, long products) {
   return std::nullopt;
 }
 
-std::string compare_with_interpreter(const Unit& unit, const Choice& choice, const Target& target) {
+UnitComparison compare_with_interpreter(const Unit& unit, const Choice& choice,
+                                        const Target& target) {
   Context context;
   auto [nest, layouts] = nest_of(context, unit);
-  if (!is_all_f32(nest)) return "";
-  CompileOptions options;
-  options.target = target;
-  options.cache = false;
-  options.choose = [&](const std::string&) { return choice; };
-  auto made = make_unit(unit, options);
-  if (!made->code.as_chosen) return "";
+  if (!is_all_f32(nest)) return {"", "it has elements that are no f32"};
+  auto made = made_as_chosen(unit, choice, target);
+  if (!made) return {"", not_as_chosen};
   Buffers<double> buffers = make_buffers<double>(nest);
   fill_inputs(nest, buffers, 1, 4);
   UnitRunner runner(*made, data_of(nest, layouts, buffers), target, 1);
@@ -147,9 +159,29 @@ std::string compare_with_interpreter(const Unit& unit, const Choice& choice, con
       std::memcpy(&is[k], bytes.data() + offset * sizeof(float), sizeof(float));
     });
     std::string wrong = difference(is.data(), must.data(), is.size());
-    if (!wrong.empty()) return wrong;
+    if (!wrong.empty()) return {wrong, ""};
   }
-  return "";
+  return {};
+}
+
+UnitComparison compare_any_size(const Unit& unit, const Choice& choice, const Target& target) {
+  UnitComparison small{"", "it cannot be made smaller"};
+  if (auto smaller = reduced(unit)) small = compare_with_interpreter(*smaller, choice, target);
+  if (small.unchecked.empty()) return small;
+  auto made = made_as_chosen(unit, choice, target);
+  if (!made) return {"", not_as_chosen};
+  UnitData data = random_data(unit);
+  TensorAddresses given, computed;
+  for (const auto& bytes : data) given.push_back(bytes.empty() ? nullptr : bytes.data());
+  SampledOutputs must(unit, given);
+  if (!must.unchecked().empty()) return {"", must.unchecked()};
+  UnitRunner runner(*made, std::move(data), target, 1);
+  size_t output = 0;
+  for (size_t t = 0; t < given.size(); ++t) {
+    bool written = made->code.tensors[t].role == Role::output;
+    computed.push_back(written ? runner.outputs()[output++].data() : nullptr);
+  }
+  return {must.difference(computed, algebraic_error(unit, made->code.recipe)), ""};
 }
 
 std::string difference(const float* is, const float* must, size_t count) {

@@ -10,6 +10,12 @@ namespace {
 
 /// Parents are the best so many.
 constexpr size_t population = 8;
+/// Knobs that are set at random, at most: in a new choice, and in one that is made of another.
+constexpr uint64_t knobs_of_new = 4, knobs_changed = 2;
+/// One change in so many goes to another template, where all begins anew.
+constexpr uint64_t other_template = 20;
+/// Of ten candidates so many are new, and so many are crossed; the others are changed ones.
+constexpr uint64_t proposals = 10, new_ones = 1, crossed_ones = 3;
 
 template <class T>
 const T& pick(const std::vector<T>& values, Random& random) {
@@ -42,7 +48,7 @@ Choice random_choice(const Space& space, Random& random) {
   check(!space.empty(), "some template fits");
   const Fitting& fitting = pick(space, random);
   Choice choice{fitting.schedule, {}};
-  for (uint64_t i = 0, n = 1 + random.below(4); i < n && !fitting.knobs.empty(); ++i) {
+  for (uint64_t i = 0, n = 1 + random.below(knobs_of_new); i < n && !fitting.knobs.empty(); ++i) {
     set_at_random(fitting.knobs, choice.settings, random);
   }
   return choice;
@@ -50,11 +56,11 @@ Choice random_choice(const Space& space, Random& random) {
 
 Choice mutated(const Space& space, const Choice& choice, Random& random) {
   const Fitting* fitting = find_template(space, choice.schedule);
-  if (fitting == nullptr || fitting->knobs.empty() || random.below(20) == 0) {
+  if (fitting == nullptr || fitting->knobs.empty() || random.below(other_template) == 0) {
     return {pick(space, random).schedule, {}};
   }
   Choice result = choice;
-  for (uint64_t i = 0, n = 1 + random.below(2); i < n; ++i) {
+  for (uint64_t i = 0, n = 1 + random.below(knobs_changed); i < n; ++i) {
     set_at_random(fitting->knobs, result.settings, random);
   }
   return result;
@@ -71,12 +77,13 @@ Choice crossed(const Choice& a, const Choice& b, Random& random) {
 }
 
 Choice proposed(const Space& space, const std::vector<Scored>& best, Random& random) {
-  uint64_t draw = random.below(10);
-  if (best.empty() || draw == 0) return random_choice(space, random);
+  uint64_t draw = random.below(proposals);
+  if (best.empty() || draw < new_ones) return random_choice(space, random);
   const Choice& a = parent(best, random).choice;
   const Choice& b = parent(best, random).choice;
   bool can_cross = a.schedule == b.schedule && a.settings != b.settings;
-  return draw <= 3 && can_cross ? crossed(a, b, random) : mutated(space, a, random);
+  return draw < new_ones + crossed_ones && can_cross ? crossed(a, b, random)
+                                                     : mutated(space, a, random);
 }
 
 }  // namespace lathe

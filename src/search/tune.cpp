@@ -7,15 +7,31 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "compile/prepare.h"
+#include "compile/ready.h"
 #include "search/layout_search.h"
 #include "search/unit_search.h"
 
 namespace lathe {
 namespace {
 
-/// A choice must be better by this, twice, to replace another.
+// Two measurements of the same thing differ, and those of short work differ most. What is kept must
+// be faster by more than that.
+
+/// A choice for a unit must take this share of the time, twice, to replace another.
 constexpr double enough = 0.98;
+/// So must the nodes of a unit in the network, and the network in other layouts.
+constexpr double enough_in_network = 0.99;
+/// And the whole network as it is kept: it is measured longest.
+constexpr double enough_at_end = 0.995;
+
+/// At the end two or three networks are measured, and twice: so many times what one takes now, as
+/// most is compiled by then ...
+constexpr double measured_at_end = 3;
+/// ... but no more than this part of the time.
+constexpr double most_at_end = 1.0 / 4;
+
+/// The part of the time, and of the trials, that layouts may take. Most is gained by the units.
+constexpr double layouts_seconds = 1.0 / 5, layouts_trials = 1.0 / 3;
 
 bool matches(const std::string& node, const std::string& pattern) {
   return fnmatch(pattern.c_str(), node.c_str(), 0) == 0;
@@ -133,8 +149,7 @@ class Tuning {
     double begin = bench_.elapsed();
     std::map<std::string, double> times = bench_.node_times({TuneVariant{}}).front();
     double once = bench_.elapsed() - begin;
-    // At the end two are measured, or three, and twice; by then most is compiled.
-    reserve_ = std::min(3 * once, options_.seconds / 4);
+    reserve_ = std::min(measured_at_end * once, most_at_end * options_.seconds);
     if (is_whole()) choose_layouts(times, once);
     if (layouts_) times = bench_.node_times({variant({})}).front();
     for (UnitSearch& search : searches_) {
@@ -152,8 +167,14 @@ class Tuning {
   void choose_layouts(const std::map<std::string, double>& times, double once) {
     LayoutSpace space = layout_space(graph_, options_.threads);
     LayoutBudget budget{0, 0, options_.stop, options_.layout_progress};
-    if (options_.trials > 0) budget.trials = std::max(1L, options_.trials / 3);
-    if (options_.seconds > 0) budget.until = std::max(1e-9, options_.seconds / 5 - once);
+    if (options_.trials > 0) {
+      budget.trials =
+          std::max(1L, std::lround(layouts_trials * static_cast<double>(options_.trials)));
+    }
+    // A limit of 0 would be none.
+    if (options_.seconds > 0) {
+      budget.until = std::max(1e-9, layouts_seconds * options_.seconds - once);
+    }
     if (options_.begin == TuneOptions::Begin::again) forget_costs(space);
     auto chosen = search_layouts(space, times, network_, bench_, store_, budget);
     if (chosen == layouts_ || (options_.stop && options_.stop())) return;
@@ -163,7 +184,7 @@ class Tuning {
     }
     TuneVariant now = variant(known), then{chooser_of(known), layout_chooser_of(chosen)};
     std::vector<double> whole = bench_.whole_times({now, then});
-    if (whole[1] >= 0.99 * whole[0]) return;
+    if (whole[1] >= enough_in_network * whole[0]) return;
     layouts_ = chosen;
     collect();
   }
@@ -238,7 +259,7 @@ class Tuning {
         own += times[0][node];
         tuned += times[1][node];
       }
-      if (search.unit().found && tuned < 0.99 * own) better.push_back(&search);
+      if (search.unit().found && tuned < enough_in_network * own) better.push_back(&search);
     }
     return better;
   }
@@ -285,7 +306,7 @@ class Tuning {
     std::vector<double> times = bench_.whole_times(variants);
     report_.own = times[0];
     report_.tuned = *std::min_element(times.begin() + 1, times.end());
-    bool faster = times[1] < 0.995 * times[0] && times[1] <= report_.tuned;
+    bool faster = times[1] < enough_at_end * times[0] && times[1] <= report_.tuned;
     if ((after.empty() && layouts_ == before_.layouts) || !faster) return;
     store_.keep(found, dropped);
     store_.keep_layouts(network_, layouts_);

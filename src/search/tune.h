@@ -4,12 +4,13 @@
 //   auto bench = native_bench(graph, target, threads);
 //   TuneReport report = tune(graph, target, *bench, store, {.seconds = 60});
 //
-// First the layouts of the network's values are chosen, if it is to be tuned as a whole: that takes
-// at most a fifth of the time (layout_search.h). Then each unit is searched by itself, by
-// evolution: new choices are made of the best so far. The unit that promises most is next: its
-// share of the time, less and less while nothing gets better. Every measurement is in the store
-// when the next begins, so that a tuning that is killed goes on where it was. At the end the whole
-// network decides what is kept.
+// First the layouts of the network's values are chosen (layout_search.h), if the whole network is
+// to be tuned. That takes at most a fifth of the time. Then each unit is searched by itself, by
+// evolution: new choices are made of the best so far. The next unit is always the one that promises
+// most. A unit promises its share of the time, and less with each candidate that was no better.
+//
+// Every measurement is in the store before the next begins, so a tuning that was killed goes on
+// where it was. At the end the whole network is measured, and that decides what is kept.
 #pragma once
 
 #include <map>

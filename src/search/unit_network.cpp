@@ -45,7 +45,7 @@ class Building {
   Compiled run(long copies) {
     places_.resize(code_.tensors.size());
     for (size_t t = 0; t < code_.tensors.size(); ++t) add_tensor(t);
-    for (const Preparation& p : code_.preparations) add_prepared(p);
+    for (const Repacking& p : code_.repackings) add_repacked(p);
     for (size_t k = 0; k < code_.kernels.size(); ++k) {
       if (code_.once[k]) reserve_prepared(k);
     }
@@ -69,7 +69,7 @@ class Building {
   Compiled result_;
   std::vector<lathe_place> places_;
 
-  /// Does a kernel read the weights as they are, not only as they were prepared?
+  /// Does a kernel read the weights as they are, not only as they were repacked?
   bool is_read(size_t t) const {
     return std::any_of(code_.kernels.begin(), code_.kernels.end(), [&](const Code& kernel) {
       std::vector<size_t> given = arguments_of(kernel);
@@ -114,10 +114,10 @@ class Building {
     }
   }
 
-  void add_prepared(const Preparation& p) {
+  void add_repacked(const Repacking& p) {
     places_[p.to] = add_weights(bytes_of(code_, p.to));
-    prepare(p, data_[p.from].data(), result_.weights.data() + places_[p.to].offset,
-            size_of(code_.tensors[p.to].element));
+    repack(p, data_[p.from].data(), result_.weights.data() + places_[p.to].offset,
+           size_of(code_.tensors[p.to].element));
   }
 
   /// Gives the local tensors of a kernel that runs once a place that no run changes.

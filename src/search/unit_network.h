@@ -1,5 +1,5 @@
-// One unit of work as a network of its own, to be run alone: its tensors are inputs and outputs of
-// bytes as they lie in memory.
+// A unit of work as a network of its own, so that it can run alone. Its tensors are the network's
+// inputs and outputs, as bytes in the order in which they lie in memory.
 #pragma once
 
 #include "compile/units.h"
@@ -12,8 +12,8 @@ using UnitData = std::vector<std::vector<std::byte>>;
 /// Returns random data for a unit: equal units get equal data.
 UnitData random_data(const Unit& unit);
 
-/// Returns the network. Where "copies" is more than one, it has the unit several times with weights
-/// of its own each, so that they come from as far away as in a network.
+/// Returns the network. It has the unit "copies" times, each with weights of its own: so the
+/// weights come from as far away in memory as they do in a large network.
 Compiled unit_network(const Made& made, const UnitData& data, const Target& target, long copies);
 
 /// A unit that runs.

@@ -10,6 +10,14 @@ namespace {
 /// After so many candidates without a better one the unit is done.
 constexpr long patience = 80;
 
+/// What a unit promises, after each candidate that was no better. Thirteen of them halve it, so
+/// that another unit has its turn.
+constexpr double fading = 0.95;
+
+/// Of what an earlier tuning measured once and did not confirm, only what takes this share of the
+/// best's time is measured again: less would be noise.
+constexpr double seems_better = 0.97;
+
 /// Returns how much two keys have in common: the longer the same beginning and end, the more.
 size_t likeness(const std::string& a, const std::string& b) {
   auto begin = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
@@ -43,7 +51,7 @@ void UnitSearch::resume(const TunedStore& store) {
   for (const Measurement& m : store.measurements(where_)) {
     bool ran = m.failure.empty() && m.own > 0;
     // One that seems better and was never confirmed: the tuning ended just then.
-    if (ran && m.time / m.own < 0.97 * best && seeds_.empty()) {
+    if (ran && m.time / m.own < seems_better * best && seeds_.empty()) {
       seeds_.push_back(m.choice);
       continue;
     }
@@ -59,7 +67,7 @@ void UnitSearch::resume(const TunedStore& store) {
 double UnitSearch::promise() const {
   if (exhausted_ || stale_ >= patience) return 0;
   double ratio = unit_.found ? unit_.found->time / unit_.found->own : 1;
-  return unit_.time * ratio * std::pow(0.95, static_cast<double>(stale_));
+  return unit_.time * ratio * std::pow(fading, static_cast<double>(stale_));
 }
 
 void UnitSearch::open(TuneBench& bench, const TunedStore& store) {

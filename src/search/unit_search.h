@@ -7,6 +7,7 @@
 
 namespace lathe {
 
+/// The search for one unit, candidate after candidate.
 class UnitSearch {
  public:
   UnitSearch(Unit work, TunedFor where) : work_(std::move(work)), where_(std::move(where)) {
@@ -22,8 +23,7 @@ class UnitSearch {
 
   /// Takes over what the store knows.
   void resume(const TunedStore& store);
-  /// Returns what the next candidate is worth: seconds of the network that may be saved; 0 if there
-  /// is nothing to be found any more.
+  /// Returns how many seconds of the network the next candidate may save; 0 if none is expected to.
   double promise() const;
   /// Returns a choice that was not tried; nothing if there seems to be none.
   std::optional<Choice> propose(TuneBench& bench, const TunedStore& store, Random& random);

@@ -1,11 +1,15 @@
 // assign.cpp: the fastest network that the tables accept, over all layers at once; then what exact
 // evaluation says of it, and again with what was learned.
 //
-// Times, MACs and weights of a network are sums over its layers. So, nearly, is the logarithm of
-// the ratio of its scores. The choice is then an integer program. What the rule predicts is made
-// linear at the last solution. A judgement of that solution puts right what is not linear, and the
-// program is solved again. Exact evaluation says what the tables do not know. Other networks are
-// taken to differ from the tables in the same way, in proportion to how much of them is changed.
+// Times, MACs and weights of a network are sums over its layers, and so, nearly, is the logarithm
+// of the ratio of its scores. So the choice is an integer program. Two things are wrong with it, and
+// both are corrected:
+//
+// - What the rule predicts is not linear. It is made linear at a solution, that solution is judged
+//   by the tables, and the program is solved again.
+// - The tables are not exact. What exact evaluation says beyond them is learned from each network
+//   that was tried. Another network is taken to differ in the same way, in proportion to how much
+//   smaller it became.
 #include <algorithm>
 #include <cmath>
 #include <set>
@@ -16,6 +20,32 @@ namespace lathe::strategies {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// A solution that was tried already, and was refused, says that the tables promise too much. Then
+// what they promise is cut in small steps, so that the next solution is near the last one:
+
+/// Points by which a prediction is lowered each time: less than a third of the default tolerance.
+constexpr double points_less = 0.15;
+/// Share of the rule's bands that is left each time: seven times leave about a half.
+constexpr double bands_left = 0.9;
+/// How often that is done: by then an eighth of the bands is left.
+constexpr int attempts = 20;
+
+/// Points by which exact evaluation may raise the predictions of the tables. It may lower them by
+/// any amount, but a lucky network must not make all others look good.
+constexpr double most_praise = 0.5;
+
+/// Programs that are made linear and solved one after the other, unless a solution repeats.
+constexpr int rounds = 8;
+/// Shares of the network's band that a program may use. A prediction counts the band as used up, so
+/// a narrow one leaves more points for the layers; which is better depends on the network.
+constexpr double band_shares[] = {0.3, 1.0};
+/// Share of what measures size at which the first program is made linear; the next ones are at
+/// solutions.
+constexpr double first_size = 0.5;
+/// Part of the points to spare that the next program may spend. All of them would overshoot, as
+/// what it is made linear by moves with the solution.
+constexpr double spent = 0.7;
 
 /// What one judgement of a network says beyond another.
 struct Moves {
@@ -45,8 +75,6 @@ class AssigningSearcher : public Searcher {
   }
 
   std::optional<Proposal> propose() override {
-    constexpr double tighter = 0.15;  // points, where nothing was learned
-    constexpr int attempts = 20;
     if (tried_ == input_.exact) return std::nullopt;
     for (int attempt = 0; attempt < attempts; ++attempt) {
       auto best = solve();
@@ -57,8 +85,8 @@ class AssigningSearcher : public Searcher {
         return Proposal{last_, true};
       }
       if (accepted_) return std::nullopt;  // the fastest passed, and nothing faster may
-      exact_.points -= tighter / std::max(1.0, size_of(*best));
-      bands_ *= 0.9;
+      exact_.points -= points_less / std::max(1.0, size_of(*best));
+      bands_ *= bands_left;
     }
     return std::nullopt;
   }
@@ -67,7 +95,7 @@ class AssigningSearcher : public Searcher {
     FirstJudgement first = judged_first(last_);
     accepted_ = observation.accepted && observation.failure.empty();
     double size = std::max(1.0, size_of(last_));
-    exact_.points = std::min(0.5, observation.predicted - first.predicted) / size;
+    exact_.points = std::min(most_praise, observation.predicted - first.predicted) / size;
     exact_.network = (observation.log_ratio - first.log_ratio) / size;
     slower_ = observation.time / first.time;
     for (size_t s = 0; s < sites_; ++s) {
@@ -118,10 +146,9 @@ class AssigningSearcher : public Searcher {
 
   /// Returns the fastest assignment found that the tables, corrected, accept.
   std::optional<Assignment> solve() const {
-    constexpr int rounds = 8;
     std::optional<Assignment> best;
     double least = infinity;
-    for (double share : {0.3, 1.0}) {
+    for (double share : band_shares) {
       Linear at{input_.rule.network_band * share * bands_,
                 first_shares(),
                 {0, std::vector<double>(sites_), 0}};
@@ -148,7 +175,7 @@ class AssigningSearcher : public Searcher {
     std::vector<double> result;
     for (const MetricTable& table : input_.tables.metrics) {
       bool is_size = table.metric.contributes.measures == Contribution::Measures::size;
-      result.push_back(is_size ? 0.5 : 1);
+      result.push_back(is_size ? first_size : 1);
     }
     return result;
   }
@@ -173,7 +200,7 @@ class AssigningSearcher : public Searcher {
     double late = judged.time * slower_ - input_.limits.time;
     if (rule.is_paper) return std::max(-network, late);
     double points = -rule.tolerance - judged.predicted - exact_.points * size;
-    at.margin += points > 0 ? points : 0.7 * points;  // towards what is just allowed
+    at.margin += points > 0 ? points : spent * points;  // towards what is just allowed
     return std::max({late, points, std::abs(network) - rule.network_band * bands_,
                      worst - rule.layer_band * bands_});
   }

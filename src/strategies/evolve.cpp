@@ -7,13 +7,19 @@
 namespace lathe::strategies {
 namespace {
 
+/// The fastest that passed so far, from which parents are drawn. Fewer would soon be all alike.
+constexpr size_t parents = 20;
+/// One layer in so many is changed, at most: a child must stay near what passed.
+constexpr size_t layers_a_change = 6;
+/// One change in so many is of coupled layers. There are few of them, and each moves much.
+constexpr size_t rarely = 4;
+
 class EvolvingSearcher : public SamplingSearcher {
  public:
   using SamplingSearcher::SamplingSearcher;
 
  protected:
   Assignment draw() override {
-    constexpr size_t parents = 20;
     Assignment child(input().space.sites.size(), 0);  // the original passes
     if (!passed().empty()) {
       size_t count = std::min(parents, passed().size());
@@ -21,7 +27,7 @@ class EvolvingSearcher : public SamplingSearcher {
       const Assignment& b = parent(random().below(count));
       for (size_t s = 0; s < child.size(); ++s) child[s] = (random().below(2) == 0 ? a : b)[s];
     }
-    size_t changes = 1 + random().below(std::max<size_t>(1, child.size() / 6));
+    size_t changes = 1 + random().below(std::max<size_t>(1, child.size() / layers_a_change));
     for (size_t i = 0; i < changes; ++i) change(child);
     reconcile(child);
     return child;
@@ -34,7 +40,6 @@ class EvolvingSearcher : public SamplingSearcher {
 
   void change(Assignment& child) {
     const auto& links = input().space.links;
-    constexpr size_t rarely = 4;
     if (!links.empty() && random().below(rarely) == 0) {
       shrink(input().space, {links[random().below(links.size())]}, random().below(rarely), child);
       return;

@@ -1,5 +1,8 @@
-// nas.cpp: the usual way, to compare with: each layer is one of a fixed list of blocks, chosen
-// without regard to how it will be compiled; then the network is compiled.
+// nas.cpp: the usual way, to compare with. Each layer is one of a list of blocks, chosen at random
+// and without regard to how it will be compiled; then the network is compiled.
+//
+// Only blocks that the rule allows in a layer are drawn. A network with any other is refused, so a
+// draw that has one would be wasted: of 32 layers, nearly all draws would.
 #include <cmath>
 
 #include "strategies/strategy_sampling.h"
@@ -7,47 +10,26 @@
 namespace lathe::strategies {
 namespace {
 
-/// Is this one of the blocks: in groups, or narrower, with a 1x1 convolution behind?
-bool is_block(const LayerVariant& variant) {
-  if (variant.coupling) return false;
-  if (variant.recipe.empty()) return true;
-  if (variant.recipe.size() != 1) return false;
-  const Step& step = variant.recipe.front();
-  return step.args.size() == 2 && step.args[1] == Arg(std::string("deepen"));
+/// May a layer become this block, as far as its own score tells?
+bool is_allowed(const StrategyInput& input, size_t site, size_t block) {
+  const std::vector<double>& scores = input.tables.scores[site];
+  double moved = std::abs(std::log(scores[block] / scores[0]));
+  return input.rule.is_paper || moved <= input.rule.layer_band;
 }
 
-class BlockSearcher : public SamplingSearcher {
- public:
-  explicit BlockSearcher(const StrategyInput& input) : SamplingSearcher(input) {
-    for (size_t s = 0; s < input.space.sites.size(); ++s) {
-      blocks_.emplace_back();
-      for (size_t v = 0; v < input.tables.times[s].size(); ++v) {
-        bool fits = is_block(input.space.variant(s, v)) && std::isfinite(input.tables.times[s][v]);
-        if (fits) blocks_.back().push_back(v);
-      }
-    }
+std::unique_ptr<Searcher> begin(const StrategyInput& input) {
+  auto choices = choices_alone(input);
+  for (size_t s = 0; s < choices.size(); ++s) {
+    std::erase_if(choices[s], [&](size_t v) { return v != 0 && !is_allowed(input, s, v); });
   }
-
- protected:
-  Assignment draw() override {
-    Assignment assignment;
-    for (const auto& choices : blocks_) {
-      assignment.push_back(choices[random().below(choices.size())]);
-    }
-    return assignment;
-  }
-
- private:
-  std::vector<std::vector<size_t>> blocks_;
-};
+  return std::make_unique<UniformSearcher>(input, std::move(choices));
+}
 
 }  // namespace
 
 Strategy nas() {
-  return {"nas", "each layer one of a fixed list of blocks, at random; to compare with",
-          [](const StrategyInput& input) -> std::unique_ptr<Searcher> {
-            return std::make_unique<BlockSearcher>(input);
-          }};
+  return {"nas", "each layer one of a list of blocks, at random; to compare with", begin,
+          SpaceOf::blocks};
 }
 
 }  // namespace lathe::strategies

@@ -3,9 +3,9 @@
 //   auto searcher = find_strategy("assign").begin(input);
 //   while (auto proposal = searcher->propose()) searcher->observe(outcome_of(*proposal));
 //
-// A strategy knows the tables (what every variant of every layer takes and scores) and what came of
-// its proposals. It has no other memory and no clock: the same seed and outcomes give the same
-// proposals, which is how a search that was killed goes on.
+// A strategy knows two things: the tables (how long every variant of every layer takes, and what it
+// scores) and what came of its own proposals. It has no clock and no other memory. So the same seed
+// and outcomes give the same proposals, and a search that was killed can go on.
 #pragma once
 
 #include <map>
@@ -21,7 +21,8 @@ namespace lathe {
 struct NetworkLimits {
   long weights = std::numeric_limits<long>::max();
   long macs = std::numeric_limits<long>::max();
-  /// Seconds of a run: no more than that, and as accurate as can be; infinite: as fast as can be.
+  /// Seconds of a run. If it is finite, the most accurate network within it is wanted; otherwise
+  /// the fastest.
   double time = std::numeric_limits<double>::infinity();
 };
 
@@ -39,17 +40,17 @@ struct StrategyInput {
 /// A network to try.
 struct Proposal {
   Assignment assignment;
-  bool exact = false;  ///< evaluate and measure it; otherwise the tables judge it
+  bool exact = false;  ///< true: evaluate and measure it; false: judge it by the tables
 };
 
 /// What came of it.
 struct Observation {
   bool accepted = false;
-  std::string failure;                   ///< it could not be measured
+  std::string failure;                   ///< why it could not be measured; "" if it could
   double time = 0;                       ///< seconds; 0 if it was not measured
   double log_ratio = 0;                  ///< of scores by the metric that has bands
   double predicted = 0;                  ///< points of accuracy
-  std::map<std::string, double> layers;  ///< log_ratio of each, where it was evaluated exactly
+  std::map<std::string, double> layers;  ///< log_ratio of each, if it was evaluated exactly
 };
 
 class Searcher {
@@ -61,10 +62,17 @@ class Searcher {
   virtual void observe(const Observation& observation) = 0;
 };
 
+/// Where a strategy finds what layers can become.
+enum class SpaceOf {
+  steps,   ///< whatever steps compose (search/layer_variants.h), screened by its scores
+  blocks,  ///< a list of blocks, none left out (search/block_list.h)
+};
+
 struct Strategy {
   std::string name;
   std::string summary;  ///< one line
   std::unique_ptr<Searcher> (*begin)(const StrategyInput& input);
+  SpaceOf space = SpaceOf::steps;
 };
 
 namespace strategies {

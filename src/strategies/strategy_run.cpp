@@ -99,6 +99,10 @@ class SearchRun {
     trial.time = times.time;
     trial.own = times.own;
     trial.details["spread"] = times.spread;
+    if (times.failure.empty()) {
+      trial.details["checks"] = to_json(times.checks);
+      trial.details["original_checks"] = to_json(times.own_checks);
+    }
     if (times.failure.empty() && times.time > input_.limits.time) {
       trial.outcome = Trial::Outcome::refused;
       trial.reason = "it is slower than the constraint allows";
@@ -117,11 +121,18 @@ class SearchRun {
   void keep(const Assignment& assignment, const Trial& trial) {
     report_.passed.push_back({assignment, recipe_of(input_.space, assignment), trial.own,
                               trial.time, trial.details.value("spread", 0.0),
-                              trial.details["verdict"]});
+                              trial.details["verdict"], checks_of(trial, "checks"),
+                              checks_of(trial, "original_checks")});
     const Winner& last = report_.passed.back();
     // The original is no find, though it may seem faster than itself by a hair.
     if (last.recipe.empty()) return;
     if (!report_.best || is_better(last, *report_.best)) report_.best = last;
+  }
+
+  /// Returns what was compared; nothing of a trial that does not say.
+  static std::optional<NetworkChecks> checks_of(const Trial& trial, const char* which) {
+    if (!trial.details.contains(which)) return std::nullopt;
+    return network_checks_from_json(trial.details[which]);
   }
 
   /// Is one network that passed a better winner than another: faster, or, where the time is given,

@@ -1,4 +1,5 @@
-// A search: proposals of a strategy are judged and measured, and everything is in the journal.
+// Running a search: a strategy proposes networks, they are judged and measured, and the journal
+// keeps what came of each.
 //
 //   SearchLaboratory laboratory{...};
 //   SearchReport report = run_search(find_strategy("assign"), input, laboratory);
@@ -9,14 +10,14 @@
 
 namespace lathe {
 
-/// What candidates are evaluated with.
+/// What a search evaluates networks with.
 struct SearchLaboratory {
   const Graph& timed;   ///< the network as it runs
   const Graph& scored;  ///< the same for as many samples as a minibatch has
   const Scorer& scorer;
   NetworkBench& bench;
   Journal& journal;
-  /// Told of every trial, and how many there were.
+  /// Is told of every trial, and how many there were so far.
   std::function<void(const Trial&, long)> progress = nullptr;
   std::function<bool()> stop = nullptr;
 };
@@ -26,8 +27,9 @@ struct Winner {
   Assignment assignment;
   NetworkRecipe recipe;
   double own = 0, time = 0;  ///< seconds, of one run in which they took turns
-  double spread = 0;         ///< of its times: half of them lie within so many seconds
+  double spread = 0;         ///< half of its times lie within so many seconds of each other
   nlohmann::json verdict;
+  std::optional<NetworkChecks> checks, original_checks;  ///< what the interpreter confirmed
 };
 
 struct SearchReport {
@@ -41,10 +43,11 @@ struct SearchReport {
   bool stopped = false;
 };
 
+/// Runs a strategy to its end, or until it is stopped. What the journal knows is not done again.
 SearchReport run_search(const Strategy& strategy, const StrategyInput& input,
                         SearchLaboratory& laboratory);
 
-/// Converts a verdict to what the journal and reports show of it.
+/// Converts a verdict to the form in which the journal and results keep it.
 nlohmann::json to_json(const GateVerdict& verdict);
 
 }  // namespace lathe

@@ -26,4 +26,24 @@ void SamplingSearcher::observe(const Observation& observation) {
   }
 }
 
+SiteChoices choices_alone(const StrategyInput& input) {
+  SiteChoices result;
+  for (size_t s = 0; s < input.space.sites.size(); ++s) {
+    result.emplace_back();
+    for (size_t v = 0; v < input.tables.times[s].size(); ++v) {
+      bool alone = !input.space.variant(s, v).coupling;
+      if (alone && std::isfinite(input.tables.times[s][v])) result.back().push_back(v);
+    }
+  }
+  return result;
+}
+
+Assignment UniformSearcher::draw() {
+  Assignment assignment;
+  for (const std::vector<size_t>& choices : choices_) {
+    assignment.push_back(choices[random().below(choices.size())]);
+  }
+  return assignment;
+}
+
 }  // namespace lathe

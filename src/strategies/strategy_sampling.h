@@ -1,5 +1,5 @@
-// What strategies share that draw many networks, judge them by the tables and try the fastest that
-// pass.
+// What the strategies share that draw networks: they judge many by the tables, and try the fastest
+// of those that pass.
 #pragma once
 
 #include <set>
@@ -8,8 +8,8 @@
 
 namespace lathe {
 
-/// Draws "trials" networks, one after the other, then tries the fastest of those that were
-/// accepted, until one of them is accepted exactly or "exact" were tried.
+/// Draws "trials" networks, one after the other, and has the tables judge each. Then it tries those
+/// that were accepted, the fastest first: until one is accepted exactly, or "exact" were tried.
 class SamplingSearcher : public Searcher {
  public:
   explicit SamplingSearcher(const StrategyInput& input)
@@ -40,6 +40,26 @@ class SamplingSearcher : public Searcher {
   bool done_ = false;
   Assignment last_;
   std::set<Passed> passed_;
+};
+
+/// What each site can become in a strategy that draws: numbers of variants.
+using SiteChoices = std::vector<std::vector<size_t>>;
+
+/// Returns the variants that a site can become whatever the others become, and that could be
+/// measured. Coupled ones are not among them.
+SiteChoices choices_alone(const StrategyInput& input);
+
+/// Draws one of its choices for each site, all of them equally likely.
+class UniformSearcher : public SamplingSearcher {
+ public:
+  UniformSearcher(const StrategyInput& input, SiteChoices choices)
+      : SamplingSearcher(input), choices_(std::move(choices)) {}
+
+ protected:
+  Assignment draw() override;
+
+ private:
+  SiteChoices choices_;
 };
 
 }  // namespace lathe

@@ -26,7 +26,7 @@ Applied map(const Nest& nest, const Arguments& args) {
   return {marked(nest, args.name(0), axis), ""};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_bind(const Nest& nest) {
   std::vector<Step> steps;
   for (const std::string& name : loop_names(nest)) {
     std::vector<LoopRef> refs = resolve(nest, name);
@@ -50,7 +50,7 @@ Transform bind() {
           {{Takes::loop}, {Takes::axis}},
           "for i: S  ->  block.x for i: S",
           map,
-          candidates};
+          candidates_of_bind};
 }
 
 }  // namespace lathe::transforms

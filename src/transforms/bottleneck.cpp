@@ -6,7 +6,8 @@
 //
 // A loop that picks weights (a channel) keeps its first iterations; one that only picks positions
 // keeps every B-th. Elements that are no longer written are completed by the second argument:
-// propagate (if it is left out), expand, deepen or repeat.
+// propagate (if it is left out), expand, deepen or repeat. Input channels that are no longer read
+// are lost, unless the second argument is reduce: then those that are read are made of all.
 #include "nest/roles.h"
 #include "transforms/transform_neural.h"
 
@@ -41,20 +42,31 @@ Applied narrow(const Nest& nest, const Arguments& args) {
   std::string what = strided ? "one in " + std::to_string(kept.factor) : "the first ones";
   std::string note =
       fmt::format("{}: {} -> {}, {}", loop.name, loop.extent, loop.extent / kept.factor, what);
+  const std::string& output = nest.tensors()[target.statement.write.tensor].name;
+  Completion completion = completion_named(args.has(1) ? args.name(1) : "propagate");
+  if (completion == Completion::reduce) {
+    if (role_of(target.statement, nest.tensors(), 0) != CoordinateRole::channel) {
+      fail(
+          "reduce makes input channels, and loop '{}' does not count them alone; interchange one "
+          "that does outermost, before the channels are in groups",
+          loop.name);
+    }
+    Nest result = reduced(nest, target, changed, kept.depth, note);
+    return {result, note};
+  }
   if (!written) {
     if (args.has(1)) {
       fail(
           "loop '{}' does not index {}: every element is still written, and there is nothing to {}",
-          loop.name, nest.tensors()[target.statement.write.tensor].name, args.name(1));
+          loop.name, output, args.name(1));
     }
     return {assemble(nest, target, changed), note};
   }
-  Completion completion = completion_named(args.has(1) ? args.name(1) : "propagate");
   Nest result = complete(nest, target, changed, kept, completion, note);
   return {result, note};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_bottleneck(const Nest& nest) {
   auto target = try_take_target(nest);
   if (!target) return {};
   const Loop& loop = target->order.loops.front();
@@ -64,9 +76,11 @@ std::vector<Step> candidates(const Nest& nest) {
   for (long factor : divisors(loop.extent)) {
     Step step{"bottleneck", {factor}};
     if (applies(nest, step)) steps.push_back(step);
-    for (const char* completion : {"expand", "deepen", "repeat"}) {
+    std::vector<const char*> completions{"reduce"};
+    if (written) completions = {"expand", "deepen", "repeat"};
+    for (const char* completion : completions) {
       Step completed{"bottleneck", {factor, completion}};
-      if (written && applies(nest, completed)) steps.push_back(std::move(completed));
+      if (applies(nest, completed)) steps.push_back(std::move(completed));
     }
   }
   return steps;
@@ -80,7 +94,7 @@ Transform bottleneck() {
           {{Takes::factor}, {Takes::completion, true}},
           "for i < N: S(i)  ->  for i < N/B: S(i)",
           narrow,
-          candidates};
+          candidates_of_bottleneck};
 }
 
 }  // namespace lathe::transforms

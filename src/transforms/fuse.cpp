@@ -59,7 +59,7 @@ bool fit(const Nest& nest, const std::string& outer, const std::string& inner) {
   });
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_fuse(const Nest& nest) {
   std::vector<Step> steps;
   for (const Order& order : nest.order) {
     for (size_t i = 0; i + 1 < order.loops.size(); ++i) {
@@ -80,7 +80,7 @@ Transform fuse() {
           {{Takes::loop}, {Takes::loop}, {Takes::name, true}},
           "for i < N: for j < M: S(i, j)  ->  for f < N*M: S(f/M, f%M)",
           join,
-          candidates};
+          candidates_of_fuse};
 }
 
 }  // namespace lathe::transforms

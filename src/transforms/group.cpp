@@ -127,6 +127,11 @@ Applied slice(const Nest& nest, const Arguments& args) {
   if (target.order.loops.size() < 2) {
     fail("statement '{}' has one loop; group slices two", target.statement.name);
   }
+  if (args.has(1) && args.name(1) == "reduce") {
+    fail(
+        "reduce is for channels that nobody reads any more, and group reads all of them; use "
+        "bottleneck on a loop of input channels");
+  }
   long groups = args.number(0);
   for (size_t i : {0, 1}) {
     require_network_loop(target.order.loops[i]);
@@ -155,10 +160,10 @@ Applied slice(const Nest& nest, const Arguments& args) {
   }
   note += fmt::format("; the rest of {} is copied from it (repeat)", tensor);
   Statement fill = fill_slices(nest, target, groups);
-  return {assemble_with(nest, target, changed, nest.tensors(), {std::move(fill)}), note};
+  return {assemble_with(nest, target, changed, nest.tensors(), {{}, {std::move(fill)}}), note};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_group(const Nest& nest) {
   auto target = try_take_target(nest);
   if (!target) return {};
   const auto& loops = target->order.loops;
@@ -187,7 +192,7 @@ Transform group() {
           {{Takes::factor}, {Takes::completion, true}},
           "for i < N: for j < M: S(i, j)  ->  for g < G: S on slice g of i and of j",
           slice,
-          candidates};
+          candidates_of_group};
 }
 
 }  // namespace lathe::transforms

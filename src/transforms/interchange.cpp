@@ -54,7 +54,7 @@ Applied swap(const Nest& nest, const Arguments& args) {
   return {with_order(nest, std::move(order)), ""};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_interchange(const Nest& nest) {
   std::vector<Step> steps;
   for (const Order& order : nest.order) {
     for (size_t i = 0; i < order.loops.size(); ++i) {
@@ -75,7 +75,7 @@ Transform interchange() {
           {{Takes::loop}, {Takes::loop}},
           "for i: for j: S  ->  for j: for i: S",
           swap,
-          candidates};
+          candidates_of_interchange};
 }
 
 }  // namespace lathe::transforms

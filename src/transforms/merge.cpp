@@ -85,7 +85,7 @@ Applied bring_together(const Nest& given, const Arguments& args) {
   return {with_order(nest, std::move(order)), ""};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_merge(const Nest& nest) {
   std::vector<Step> steps;
   for (const std::string& name : loop_names(nest)) {
     std::vector<LoopRef> refs = in_sequence(nest, name);
@@ -108,7 +108,7 @@ Transform merge() {
           {{Takes::loop}, {Takes::loop, true}},
           "for i: A; for i: B  ->  for i: { A; B }",
           bring_together,
-          candidates};
+          candidates_of_merge};
 }
 
 }  // namespace lathe::transforms

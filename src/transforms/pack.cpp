@@ -134,7 +134,7 @@ Applied copy_tile(const Nest& nest, const Arguments& args) {
           note};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_pack(const Nest& nest) {
   std::vector<Step> steps;
   for (size_t s = 0; s < nest.statements().size(); ++s) {
     const Statement& statement = nest.statements()[s];
@@ -158,7 +158,7 @@ Transform pack() {
           {{Takes::tensor}, {Takes::loop, true}},
           "for i: for j: S(T[j,i])  ->  for i: for j: P[i,j] = T[j,i]; for j: S(P[i,j])",
           copy_tile,
-          candidates};
+          candidates_of_pack};
 }
 
 }  // namespace lathe::transforms

@@ -10,7 +10,7 @@ Applied as_threads(const Nest& nest, const Arguments& args) {
   return {marked(nest, args.name(0), Mark::parallel), ""};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_parallel(const Nest& nest) {
   return for_each_loop(nest, "parallel", [](const Loop& loop) {
     return loop.mark == Mark::serial && loop.extent > 1;
   });
@@ -19,9 +19,8 @@ std::vector<Step> candidates(const Nest& nest) {
 }  // namespace
 
 Transform parallel() {
-  return {"parallel",      Transform::Kind::program,
-          {{Takes::loop}}, "for i: S  ->  parallel for i: S",
-          as_threads,      candidates};
+  return {"parallel", Transform::Kind::program, {{Takes::loop}}, "for i: S  ->  parallel for i: S",
+          as_threads, candidates_of_parallel};
 }
 
 }  // namespace lathe::transforms

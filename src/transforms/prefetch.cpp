@@ -33,7 +33,7 @@ Applied ask_ahead(const Nest& nest, const Arguments& args) {
   return {with_loops(nest, args.name(1), ask), ""};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_prefetch(const Nest& nest) {
   std::vector<Step> steps;
   for (size_t s = 0; s < nest.statements().size(); ++s) {
     for (const Access& access : nest.statements()[s].reads) {
@@ -54,7 +54,7 @@ Transform prefetch() {
           {{Takes::tensor}, {Takes::loop}, {Takes::count, true}},
           "for i: S(i)  ->  for i: prefetch T of i + distance; S(i)",
           ask_ahead,
-          candidates};
+          candidates_of_prefetch};
 }
 
 }  // namespace lathe::transforms

@@ -20,7 +20,7 @@ Applied rename_loop(const Nest& nest, const Arguments& args) {
 }
 
 /// A name is nothing that a search could prefer.
-std::vector<Step> candidates(const Nest&) { return {}; }
+std::vector<Step> candidates_of_rename(const Nest&) { return {}; }
 
 }  // namespace
 
@@ -30,7 +30,7 @@ Transform rename() {
           {{Takes::loop}, {Takes::name}},
           "for i: S(i)  ->  for j: S(j)",
           rename_loop,
-          candidates};
+          candidates_of_rename};
 }
 
 }  // namespace lathe::transforms

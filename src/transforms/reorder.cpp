@@ -38,7 +38,7 @@ Applied put(const Nest& nest, const Arguments& args) {
 }
 
 /// What interchange cannot do in one step: rotations of three adjacent loops.
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_reorder(const Nest& nest) {
   std::vector<Step> steps;
   for (const Order& order : nest.order) {
     for (size_t i = 0; i + 2 < order.loops.size(); ++i) {
@@ -60,7 +60,7 @@ Transform reorder() {
           {{Takes::loops}},
           "for i: for j: for k: S  ->  (k, i, j)  for k: for i: for j: S",
           put,
-          candidates};
+          candidates_of_reorder};
 }
 
 }  // namespace lathe::transforms

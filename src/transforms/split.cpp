@@ -22,7 +22,7 @@ Applied strip_mine(const Nest& nest, const Arguments& args) {
 }
 
 /// The divisors of a loop, and the powers of two up to 64 that leave a remainder.
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_split(const Nest& nest) {
   std::vector<Step> steps;
   for (const std::string& name : loop_names(nest)) {
     if (!can_be_split(nest, name)) continue;
@@ -43,7 +43,7 @@ Transform split() {
           {{Takes::loop}, {Takes::factor}},
           "for i < N: S(i)  ->  for i.o < N/f: for i.i < f: S(f*i.o + i.i)",
           strip_mine,
-          candidates};
+          candidates_of_split};
 }
 
 }  // namespace lathe::transforms

@@ -27,7 +27,7 @@ Applied cut(const Nest& nest, const Arguments& args) {
   return {cut_range(nest, args.name(0), iterations_in(args.any(1), extent, args.name(0))), ""};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_split_range(const Nest& nest) {
   std::vector<Step> steps;
   for (const std::string& name : loop_names(nest)) {
     LoopRef first = resolve(nest, name).front();
@@ -46,7 +46,7 @@ Transform split_range() {
           {{Takes::loop}, {Takes::part}},
           "for i < N: S(i)  ->  for i.0 < c: S.0(i.0); for i.1 < N-c: S.1(c + i.1)",
           cut,
-          candidates};
+          candidates_of_split_range};
 }
 
 }  // namespace lathe::transforms

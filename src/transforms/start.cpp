@@ -27,14 +27,13 @@ Applied add_starts(const Nest& nest, const Arguments&) {
 }
 
 /// It changes nothing that a search could prefer.
-std::vector<Step> candidates(const Nest&) { return {}; }
+std::vector<Step> candidates_of_start(const Nest&) { return {}; }
 
 }  // namespace
 
 Transform start() {
-  return {"start",    Transform::Kind::program,
-          {},         "for i: O += S(i)  ->  O = 0; for i: O += S(i)",
-          add_starts, candidates};
+  return {"start",    Transform::Kind::program, {}, "for i: O += S(i)  ->  O = 0; for i: O += S(i)",
+          add_starts, candidates_of_start};
 }
 
 }  // namespace lathe::transforms

@@ -54,7 +54,7 @@ Applied block(const Nest& nest, const Arguments& args) {
 }
 
 /// Square tiles of two neighbouring loops.
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_tile(const Nest& nest) {
   std::vector<Step> steps;
   for (const Order& order : nest.order) {
     for (size_t i = 0; i + 1 < order.loops.size(); ++i) {
@@ -79,7 +79,7 @@ Transform tile() {
           {{Takes::tiles}},
           "for k: for i: S  ->  (i, f)  for i.o: for k: for i.i: S",
           block,
-          candidates};
+          candidates_of_tile};
 }
 
 }  // namespace lathe::transforms

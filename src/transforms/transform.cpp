@@ -51,7 +51,7 @@ const char* describe(Takes takes) {
     case Takes::axis:
       return "one of block.x, block.y, block.z, thread.x, thread.y, thread.z, vthread";
     case Takes::completion:
-      return "one of propagate, expand, deepen, repeat";
+      return "one of propagate, expand, deepen, repeat, reduce";
   }
   return "";
 }
@@ -84,7 +84,7 @@ bool fits(const Arg& arg, Takes takes) {
       return is_word(
           arg, {"block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z", "vthread"});
     case Takes::completion:
-      return is_word(arg, {"propagate", "expand", "deepen", "repeat"});
+      return is_word(arg, {"propagate", "expand", "deepen", "repeat", "reduce"});
   }
   return false;
 }

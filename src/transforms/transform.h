@@ -25,7 +25,7 @@ enum class Takes {
   tensor,      ///< the name of a tensor
   name,        ///< a name for something new
   axis,        ///< block.x, ..., thread.z, vthread
-  completion,  ///< propagate, expand, deepen or repeat
+  completion,  ///< propagate, expand, deepen, repeat or reduce
 };
 
 struct Parameter {

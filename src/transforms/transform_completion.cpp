@@ -17,10 +17,10 @@ struct Remainder {
   long count;
 };
 
-/// Finds what a statement still writes along dimension "d", if it is of that form: the index must
-/// be a mixed-radix number without gaps, times the stride.
-std::optional<Remainder> what_is_left(const Statement& s, size_t d) {
-  poly::Affine index = poly::take_apart(s.write.at.at(static_cast<int>(d)));
+/// Finds what an index of a statement still reaches along dimension "d", if it is of that form: the
+/// index must be a mixed-radix number without gaps, times the stride.
+std::optional<Remainder> what_is_reached(const Statement& s, const isl::aff& at, size_t d) {
+  poly::Affine index = poly::take_apart(at);
   if (!poly::is_box_from_zero(s.domain) || !index.is_linear() || index.constant != 0) {
     return std::nullopt;
   }
@@ -38,6 +38,11 @@ std::optional<Remainder> what_is_left(const Statement& s, size_t d) {
     left.count *= extent;
   }
   return left;
+}
+
+/// Finds what a statement still writes along dimension "d".
+std::optional<Remainder> what_is_left(const Statement& s, size_t d) {
+  return what_is_reached(s, s.write.at.at(static_cast<int>(d)), d);
 }
 
 /// Returns the one dimension of the written tensor that loop "depth" of the target indexes.
@@ -136,9 +141,6 @@ class Propagation {
     statement.domain = statement.domain.intersect(index.lt_set(end));
     if (statement.domain.is_empty()) {
       fail("nothing would be left of '{}'; use repeat, expand or deepen", statement.name);
-    }
-    if (statement.domain.is_empty()) {
-      fail("nothing would be left for '{}' to do; use repeat", statement.name);
     }
     if (!is_multiple(index, left.stride)) {
       auto at = coordinate_of(statement, index);
@@ -252,8 +254,8 @@ Statement repetition(const Nest& nest, const NeuralTarget& target, const Kept& k
 
 }  // namespace
 
-std::optional<long> first_written(const Statement& s, size_t dimension) {
-  auto left = what_is_left(s, dimension);
+std::optional<long> first_reached(const Statement& s, const isl::aff& index) {
+  auto left = what_is_reached(s, index, 0);
   if (!left || left->stride != 1) return std::nullopt;
   return left->count;
 }
@@ -265,7 +267,8 @@ Nest complete(const Nest& nest, const NeuralTarget& target,
   require_only_writer(nest, target);
   if (completion == Completion::repeat) {
     note += fmt::format("; the rest of {} is copied from it (repeat)", tensor.name);
-    return assemble_with(nest, target, changed, nest.tensors(), {repetition(nest, target, kept)});
+    return assemble_with(nest, target, changed, nest.tensors(),
+                         {{}, {repetition(nest, target, kept)}});
   }
   size_t dimension = written_dimension(target, kept.depth, tensor);
   if (completion != Completion::propagate)

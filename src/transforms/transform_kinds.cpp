@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "base/error.h"
+#include "data/file.h"
 #include "program/layers.h"
 #include "transforms/transform_neural.h"
 

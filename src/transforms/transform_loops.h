@@ -36,7 +36,7 @@ Order permuted(const Order& order, const std::vector<size_t>& from);
 /// Splits loop "ref" into  loop / factor  ("x.o") and  loop % factor  ("x.i").
 Order split_loop(const Order& order, size_t depth, long factor);
 
-/// Are the names of the halves of a loop free wherever there is one of that name?
+/// Returns whether a loop can be split: the names of its halves must be free in all its statements.
 bool can_be_split(const Nest& nest, const std::string& loop);
 
 /// Changes the loops that "name" means, for all statements inside them.

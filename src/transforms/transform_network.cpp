@@ -3,13 +3,15 @@
 
 #include <fnmatch.h>
 
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/json_reason.h"
 #include "base/nearest.h"
+#include "data/file.h"
 #include "nest/dependence.h"
+#include "nest/marks.h"
 #include "ops/op.h"
 #include "ops/op_graph.h"
 #include "program/fewer_channels.h"
@@ -118,6 +120,12 @@ Changed changed(const Nest& before, const Recipe& recipe) {
       fail("{}: refused: {}; {}", print(step), explain(*violation, nest),
            witness(*violation, nest));
     }
+  }
+  if (const Loop* loop = find_gpu_loop(nest)) {
+    fail(
+        "bind({0}, {1}): the layers of a network are compiled by the LLVM backend for a CPU, which "
+        "does not implement {1}; leave the step out",
+        loop->name, name_of(loop->mark));
   }
   if (nest.meaning == before.meaning) return {};
   return {nest, std::nullopt};
@@ -253,21 +261,19 @@ NetworkRecipe network_recipe_from_json(const nlohmann::json& json) {
 }
 
 NetworkRecipe read_network_recipe(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) fail("cannot read '{}'", path);
+  std::string text = read_file(path);
   try {
-    return network_recipe_from_json(nlohmann::json::parse(file));
+    return network_recipe_from_json(nlohmann::json::parse(text));
   } catch (const nlohmann::json::exception& error) {
-    fail("'{}' is no JSON: {}", path, error.what());
+    fail("'{}' is no recipe of a network: {}", path, plain_reason(error));
   } catch (const UserError& error) {
     fail("'{}': {}", path, error.what());
   }
 }
 
 void write_network_recipe(const NetworkRecipe& recipe, const std::string& path) {
-  std::ofstream file(path);
-  file << to_json(recipe).dump(1) << "\n";
-  if (!file.flush()) fail("cannot write '{}'", path);
+  std::string text = to_json(recipe).dump(1) + "\n";
+  write_file(path, {std::as_bytes(std::span(text))});
 }
 
 std::string pattern_of(const std::string& name) {

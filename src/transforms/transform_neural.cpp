@@ -47,7 +47,7 @@ NeuralTarget alone(const Nest& nest, size_t s, std::vector<Order> order) {
 }  // namespace
 
 const std::vector<std::string>& completion_names() {
-  static const std::vector<std::string> names{"propagate", "expand", "deepen", "repeat"};
+  static const std::vector<std::string> names{"propagate", "expand", "deepen", "repeat", "reduce"};
   return names;
 }
 
@@ -68,8 +68,10 @@ std::optional<size_t> coordinate_of(const Statement& s, const isl::aff& index) {
 std::optional<size_t> find_target(const Nest& nest) {
   for (size_t s : sequence(nest.order)) {
     const auto& loops = nest.order[s].loops;
-    bool accumulates = nest.statements()[s].update != Update::assign;
-    if (accumulates && !loops.empty() && loops.front().mark != Mark::unrolled) return s;
+    const Statement& statement = nest.statements()[s];
+    bool is_own = !statement.origin.statement.empty();
+    bool accumulates = statement.update != Update::assign;
+    if (is_own && accumulates && !loops.empty() && loops.front().mark != Mark::unrolled) return s;
   }
   return std::nullopt;
 }
@@ -147,19 +149,27 @@ Nest assemble(const Nest& nest, const NeuralTarget& target,
 
 Nest assemble_with(const Nest& nest, const NeuralTarget& target,
                    const std::pair<Statement, Order>& changed, std::vector<Tensor> tensors,
-                   std::vector<Statement> after) {
+                   Added added) {
   std::vector<Statement> statements = nest.statements();
   std::vector<Order> order = target.rest;
   statements[target.index] = changed.first;
   order[target.index] = changed.second;
-  // Room for the new statements between the target and whatever comes next.
-  for (Order& o : order) o.at[0] *= static_cast<long>(after.size()) + 1;
+  // Room for the new statements between the target and whatever comes before and next.
+  auto before = static_cast<long>(added.before.size()),
+       after = static_cast<long>(added.after.size());
+  for (Order& o : order) o.at[0] = o.at[0] * (before + after + 1) + before;
   long place = order[target.index].at[0];
-  for (Statement& s : after) {
+  auto add = [&](Statement s, long at) {
     s = without_units(s);
-    s.origin = {s.name, poly::identity(s.domain.space())};
-    order.push_back(plain_order(s, {++place}));
+    s.origin = {"", poly::identity(s.domain.space())};
+    order.push_back(plain_order(s, {at}));
     statements.push_back(std::move(s));
+  };
+  for (long i = 0; i < before; ++i) {
+    add(std::move(added.before[static_cast<size_t>(i)]), place - before + i);
+  }
+  for (long i = 0; i < after; ++i) {
+    add(std::move(added.after[static_cast<size_t>(i)]), place + 1 + i);
   }
   return assemble_nest(nest.name, std::move(tensors), std::move(statements), std::move(order));
 }

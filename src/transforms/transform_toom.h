@@ -33,16 +33,16 @@ struct Toom {
   long products() const { return outputs + window - 1; }
 };
 
-/// Is there a set of points for so many outputs of such a window?
+/// Returns whether points are known for so many outputs of such a window.
 bool has_toom(long outputs, long window);
 
 /// Returns the matrices; has_toom() must hold.
 Toom toom(long outputs, long window);
 
 /// Returns the largest error to expect of an output that is a sum of "channels" windows in two
-/// dimensions, as a multiple of the outputs' root mean square, where numbers are rounded to a
-/// relative "unit". It takes data without structure (independent inputs and weights) and roundings
-/// that are independent too, and allows for eight standard deviations.
+/// dimensions, as a multiple of the outputs' root mean square. Rounding changes numbers by "unit",
+/// relatively. Inputs, weights and roundings are taken to be independent; the error is eight
+/// standard deviations.
 double expected_error(const Toom& rows, const Toom& columns, long channels, double unit);
 
 /// Returns the same for the sum of all products, one after the other.

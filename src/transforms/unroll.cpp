@@ -18,7 +18,7 @@ Applied write_out(const Nest& nest, const Arguments& args) {
   return {marked(cut, loop + ".0", Mark::unrolled), ""};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_unroll(const Nest& nest) {
   std::vector<Step> steps = for_each_loop(nest, "unroll", [](const Loop& loop) {
     return loop.mark == Mark::serial && loop.extent <= 16;
   });
@@ -36,7 +36,7 @@ Transform unroll() {
           {{Takes::loop}, {Takes::count, true}},
           "for i < 3: S(i)  ->  S(0); S(1); S(2)",
           write_out,
-          candidates};
+          candidates_of_unroll};
 }
 
 }  // namespace lathe::transforms

@@ -12,7 +12,7 @@ Applied as_lanes(const Nest& nest, const Arguments& args) {
   return {marked(nest, args.name(0), Mark::vector), ""};
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_vectorize(const Nest& nest) {
   return for_each_loop(nest, "vectorize", [](const Loop& loop) {
     return loop.mark == Mark::serial && loop.extent <= 64;
   });
@@ -21,9 +21,8 @@ std::vector<Step> candidates(const Nest& nest) {
 }  // namespace
 
 Transform vectorize() {
-  return {"vectorize",     Transform::Kind::program,
-          {{Takes::loop}}, "for i: S  ->  vector for i: S",
-          as_lanes,        candidates};
+  return {"vectorize", Transform::Kind::program, {{Takes::loop}}, "for i: S  ->  vector for i: S",
+          as_lanes,    candidates_of_vectorize};
 }
 
 }  // namespace lathe::transforms

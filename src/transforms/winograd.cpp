@@ -463,7 +463,7 @@ Applied rewrite(const Nest& nest, const Arguments& args) {
   return *result;
 }
 
-std::vector<Step> candidates(const Nest& nest) {
+std::vector<Step> candidates_of_winograd(const Nest& nest) {
   std::vector<Step> steps;
   for (long outputs : {2L, 4L, 6L}) {
     Step step{"winograd", {outputs}};
@@ -480,7 +480,7 @@ Transform winograd() {
           {{Takes::factor}, {Takes::name, true}},
           "O[x] += W[k] * I[x+k]  ->  O[tile] += A ((G W) * (B I[tile]))",
           rewrite,
-          candidates};
+          candidates_of_winograd};
 }
 
 }  // namespace lathe::transforms

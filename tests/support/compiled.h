@@ -218,7 +218,7 @@ class WatchedTensor {
 struct CompiledCase {
   std::vector<Tensor> tensors;
   std::vector<Layout> layouts;
-  std::vector<Preparation> preparations;
+  std::vector<Repacking> repackings;
   std::vector<Code> kernels;
   Reference wanted;
   std::string story;
@@ -290,8 +290,8 @@ inline void run_case(const CompiledCase& c, const std::vector<lathe_kernel>& fun
       memory[t].fill_zeros();
     }
   }
-  for (const Preparation& p : c.preparations) {
-    prepare(p, memory[p.from].data(), memory[p.to].data(), size_of(c.tensors[p.to].element));
+  for (const Repacking& p : c.repackings) {
+    repack(p, memory[p.from].data(), memory[p.to].data(), size_of(c.tensors[p.to].element));
   }
   for (WatchedTensor& tensor : memory) tensor.watch();
   for (size_t k = 0; k < c.kernels.size(); ++k) {
@@ -320,7 +320,7 @@ inline void run_case(const CompiledCase& c, const std::vector<lathe_kernel>& fun
   }
   for (WatchedTensor& tensor : memory) {
     bool written = tensor.tensor().role == Role::output || tensor.tensor().role == Role::local;
-    for (const Preparation& p : c.preparations) {
+    for (const Repacking& p : c.repackings) {
       // What was prepared serves every run.
       if (c.tensors[p.to].name == tensor.tensor().name) written = false;
     }

@@ -30,7 +30,10 @@ inline bool is_wanted(const Transform& t, Steps steps) {
 inline std::vector<Step> integer_candidates(const Transform& t, const Nest& nest) {
   std::vector<Step> seen = t.candidates(nest);
   std::erase_if(seen, [](const Step& step) {
-    return std::find(step.args.begin(), step.args.end(), Arg("deepen")) != step.args.end();
+    auto has = [&](const char* word) {
+      return std::find(step.args.begin(), step.args.end(), Arg(word)) != step.args.end();
+    };
+    return has("deepen") || has("reduce");
   });
   return seen;
 }

@@ -27,7 +27,12 @@ inline SearchResult sample_result() {
                            -0.21,
                            0.97,
                            std::vector{-2.11, 1.69}};
-  result.nas = ResultBaseline{3.5, 4.55};
+  result.log_networks = 34.5;
+  result.blocks = ResultBlocks{24,
+                               44.2,
+                               {{"sampled", std::nullopt, 0, false, 0, 0, "", 1000, 1000},
+                                {"assigned", 3.5, 4.55, true, 25212416, 152474,
+                                 "layer1.0.conv1: group(2, expand)\n", 6, 2}}};
   result.peers = {{"ONNX Runtime 1.20", 5.25}};
   result.tried = 40, result.refused = 34, result.failed = 1;
   result.reasons = {{"fisher moved too far", 34}, {"it ran too long", 1}};
@@ -51,7 +56,7 @@ inline SearchResult result_of_nothing() {
   SearchResult result = sample_result();
   result.found = false;
   result.winner = {4.5, 4.5, 0, false, 41212416, 272474, {}, std::nullopt};
-  result.nas.reset();
+  result.blocks.reset();
   result.peers.clear();
   result.pareto.clear();
   for (ResultLayer& layer : result.layers) {

@@ -17,7 +17,8 @@ bool is_rare(const Step& step) {
   auto has = [&](const char* word) {
     return std::find(step.args.begin(), step.args.end(), Arg(word)) != step.args.end();
   };
-  return has("expand") || has("deepen") || (step.name == "bottleneck" && has("repeat"));
+  return has("expand") || has("deepen") || has("reduce") ||
+         (step.name == "bottleneck" && has("repeat"));
 }
 
 /// Returns the steps to try: candidates (of equivalent axes one), one of each rare kind, and some
@@ -50,6 +51,9 @@ class Walker {
     walk(original_, {}, depth);
     std::cout << fmt::format("{}: {} recipes, {} nests\n", text, recipes_, seen_.size());
   }
+
+  long recipes() const { return recipes_; }
+  long nests() const { return static_cast<long>(seen_.size()); }
 
  private:
   isl::ctx ctx_;
@@ -128,15 +132,27 @@ class Walker {
   }
 };
 
-void check_all(const std::string& text, long depth) {
+/// Checks all recipes. There are a few more recipes and nests than this: a new step makes them
+/// more, and fewer mean that the walk no longer reaches what it did.
+void check_all(const std::string& text, long depth, long recipes, long nests) {
   Context ctx;
-  Walker(ctx, text, std::min(depth, environment("LATHE_DEPTH", depth)));
+  long limit = environment("LATHE_DEPTH", depth);
+  Walker walker(ctx, text, std::min(depth, limit));
+  if (limit < depth || testing::Test::HasFailure()) return;
+  EXPECT_GE(walker.recipes(), recipes);
+  EXPECT_GE(walker.nests(), nests);
 }
 
-TEST(Recipes, OfThreeStepsOnTwoChannelLoops) { check_all("conv(co=4, ci=2, oh=1, ow=1, k=1)", 3); }
-TEST(Recipes, OfThreeStepsOnAWindow) { check_all("conv(co=2, ci=1, oh=2, ow=1, kh=2, kw=1)", 3); }
-TEST(Recipes, OfTwoSteps) { check_all("conv(co=4, ci=4, oh=2, ow=2, k=2)", 2); }
-TEST(Recipes, OfTwoStepsWithABias) { check_all("conv(co=4, ci=2, oh=2, ow=1, k=1, bias=1)", 2); }
+TEST(Recipes, OfThreeStepsOnTwoChannelLoops) {
+  check_all("conv(co=4, ci=2, oh=1, ow=1, k=1)", 3, 27000, 14000);
+}
+TEST(Recipes, OfThreeStepsOnAWindow) {
+  check_all("conv(co=2, ci=1, oh=2, ow=1, kh=2, kw=1)", 3, 50000, 22000);
+}
+TEST(Recipes, OfTwoSteps) { check_all("conv(co=4, ci=4, oh=2, ow=2, k=2)", 2, 10000, 6000); }
+TEST(Recipes, OfTwoStepsWithABias) {
+  check_all("conv(co=4, ci=2, oh=2, ow=1, k=1, bias=1)", 2, 2600, 1600);
+}
 
 }  // namespace
 }  // namespace lathe::test

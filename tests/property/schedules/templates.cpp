@@ -169,7 +169,7 @@ CompiledCase lowered(const Nest& nest, const Reference& wanted, const std::vecto
   Nest started = with_starts(nest);
   std::string replayed;
   EXPECT_NO_THROW(replayed = print(replay(started, parse_recipe(code.recipe)))) << code.recipe;
-  CompiledCase c{code.tensors, code.layouts, code.preparations, code.kernels, wanted, ""};
+  CompiledCase c{code.tensors, code.layouts, code.repackings, code.kernels, wanted, ""};
   if (rounds(code.recipe)) c.wanted.slack = slack_of_integers;
   c.story = code.schedule + ": " + code.recipe + "\n";
   return c;

@@ -212,6 +212,57 @@ TEST(Neural, DeepenNormalisesAndRectifiesWhatIsLeft) {
   });
 }
 
+/// One input channel that reduce made, at one place; 0 in the padding.
+double reduced_at(const OpRun<double>& run, const Array<double>& input,
+                  std::initializer_list<long> at) {
+  long n = at.begin()[0], cm = at.begin()[1], row = at.begin()[2], column = at.begin()[3];
+  if (!input.has({n, 0, row, column})) return 0;
+  double sum = 0;
+  for (long ci = 0; ci < input.shape[1]; ++ci) {
+    sum += run.tensor("D")({cm, ci}) * input({n, ci, row, column});
+  }
+  auto of_channel = [&](const char* name) { return run.tensor(name)({cm}); };
+  double normal = (sum - of_channel("mean")) / std::sqrt(of_channel("variance") + 1e-5);
+  return std::max(normal * of_channel("scale") + of_channel("shift"), 0.0);
+}
+
+TEST(Neural, ReduceMakesTheChannelsThatAreReadOfAll) {
+  for_each_case(150, [](Case& trial) {
+    Random& random = trial.random;
+    long factor = random.between(2, 3), left = random.between(1, 3), groups = 1;
+    Shape s = random_shape(random, random.between(2, 4), factor * left, 2, random.between(1, 3));
+    s.n = random.chance(30) ? 2 : 0;
+    std::string order = s.n > 0 ? "reorder(ci, co, n)" : "interchange(co, ci)";
+    std::string recipe = fmt::format("{} -> bottleneck({}, reduce)", order, factor);
+    if (left == 2 && s.co % 2 == 0) {  // what follows acts on the layer, not on the 1x1 before it
+      groups = 2;
+      recipe += " -> group(2)";
+    }
+    trial.story = s.text() + "\n" + recipe + "\n";
+    OpRun<double> run(s.text(), recipe);
+    trial.story += print(run.nest());
+    for (double& variance : run.elements("variance")) variance = std::abs(variance);
+    run.run();
+    Array<double> input = run.tensor("I").raised_to(4), got = run.tensor("O").raised_to(4);
+    Array<double> wanted(got.shape);
+    for_each_output(wanted.shape, [&](long n, long co, long oh, long ow) {
+      double& sum = wanted({n, co, oh, ow});
+      if (s.bias == 1) sum = run.tensor("B")({co});
+      for (long ci = 0; ci < left; ++ci) {
+        if (co / (s.co / groups) != ci / (left / groups)) continue;
+        for (long kh = 0; kh < s.kh; ++kh) {
+          for (long kw = 0; kw < s.kw; ++kw) {
+            long row = oh * s.stride + kh * s.dilation - s.pad;
+            long column = ow * s.stride + kw * s.dilation - s.pad;
+            sum += run.tensor("W")({co, ci, kh, kw}) * reduced_at(run, input, {n, ci, row, column});
+          }
+        }
+      }
+    });
+    expect_near(got, wanted);
+  });
+}
+
 TEST(Neural, InputBottleneckReadsTheFirstChannels) {
   for_each_case(150, [](Case& trial) {
     Random& random = trial.random;

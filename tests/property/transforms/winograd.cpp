@@ -233,7 +233,7 @@ CompiledCase lowered(Random& random, const Nest& nest, const Nest& changed, long
     NodeCode code = lower_node(nest, layouts, native_target(), Listing::none, Unset::zero, choice);
     story += code.recipe + "\n";
     if (code.as_chosen) {
-      return {code.tensors, code.layouts, code.preparations, code.kernels, {}, "template"};
+      return {code.tensors, code.layouts, code.repackings, code.kernels, {}, "template"};
     }
   }
   Nest started = with_starts(changed);

@@ -8,6 +8,7 @@
 #include "autodiff/training.h"
 #include "base/random.h"
 #include "compile/executor.h"
+#include "models/model.h"
 #include "ops/op_graph.h"
 
 namespace lathe {
@@ -143,6 +144,15 @@ TEST(Training, RefusesWhatIsNoClassifier) {
   Net net({1, 2, 4, 4});
   net.g.output(net.relu(net.x));
   EXPECT_THROW(with_loss(net.g.build()), UserError);
+}
+
+TEST(Training, FindsTheOutputOfClasses) {
+  Graph bert = load_model("bert_tiny", {.batch = 2, .size = 4});
+  EXPECT_EQ(bert.values[classes_of(bert)].name, "pooler_output");
+  std::swap(bert.outputs[0], bert.outputs[1]);
+  EXPECT_EQ(bert.values[classes_of(bert)].name, "pooler_output");
+  bert.outputs.push_back(bert.outputs[0]);
+  EXPECT_THROW(classes_of(bert), UserError);  // two of them
 }
 
 }  // namespace

@@ -58,7 +58,40 @@ TEST(Making, SameBytesAgain) {
   for (const std::string& name : names) {
     EXPECT_EQ(content_of(folder.file("a/" + name)), content_of(folder.file("b/" + name))) << name;
   }
-  EXPECT_TRUE(changed_files(folder.file("b")).empty());
+  EXPECT_TRUE(changes_in(folder.file("b"), bundle_files(folder.file("b"))).empty());
+}
+
+TEST(Making, WhatUsersChangedIsNotReplaced) {
+  TemporaryDirectory folder;
+  auto make = [&] {
+    make_bundle(small_network(), recipe, making_of_small(), {}, folder.file("a"));
+  };
+  make();
+  folder.file("a/notes.txt", "mine");
+  folder.file("a/library/notes.txt", "mine, too");
+  make();
+  EXPECT_EQ(content_of(folder.file("a/notes.txt")), "mine");
+  EXPECT_EQ(content_of(folder.file("a/library/notes.txt")), "mine, too");
+  folder.file("a/model.npz", "trained");
+  expect_failure(make, {folder.file("a"), "'model.npz'", "was changed after Lathe wrote it"});
+  expect_failure([&] { check_bundle_folder(folder.file("a")); }, {"'model.npz'"});
+  EXPECT_EQ(content_of(folder.file("a/model.npz")), "trained");
+  std::filesystem::remove(folder.file("a/model.npz"));
+  make();
+  EXPECT_TRUE(changes_in(folder.file("a"), bundle_files(folder.file("a"))).empty());
+}
+
+TEST(Making, OnlyBundlesAreReplaced) {
+  TemporaryDirectory folder;
+  std::filesystem::create_directories(folder.file("mine/library"));
+  folder.file("mine/model.onnx", "mine");
+  folder.file("mine/library/notes.txt", "mine");
+  expect_failure(
+      [&] { make_bundle(small_network(), recipe, making_of_small(), {}, folder.file("mine")); },
+      {"is not replaced", "it is no bundle: it has no bundle.json"});
+  EXPECT_EQ(content_of(folder.file("mine/model.onnx")), "mine");
+  EXPECT_EQ(content_of(folder.file("mine/library/notes.txt")), "mine");
+  EXPECT_FALSE(std::filesystem::exists(folder.file("mine/bundle.json")));
 }
 
 TEST(Making, ChangedFilesAreNamed) {
@@ -66,9 +99,12 @@ TEST(Making, ChangedFilesAreNamed) {
   make_bundle(small_network(), recipe, making_of_small(), {}, folder.file("a"));
   folder.file("a/model.py", "pass");
   std::filesystem::remove(folder.file("a/library/model.h"));
-  EXPECT_EQ(
-      changed_files(folder.file("a")),
-      (std::vector<std::string>{"library/model.h is missing", "model.py is not what was written"}));
+  std::vector<FileChange> changes = changes_in(folder.file("a"), bundle_files(folder.file("a")));
+  ASSERT_EQ(changes.size(), 2U);
+  EXPECT_EQ(changes[0].name, "library/model.h");
+  EXPECT_EQ(changes[0].kind, FileChange::Kind::missing);
+  EXPECT_EQ(changes[1].name, "model.py");
+  EXPECT_EQ(changes[1].kind, FileChange::Kind::changed);
 }
 
 TEST(Making, KnowsWhatWasChosen) {

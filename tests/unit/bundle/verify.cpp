@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "bundle/making.h"
+#include "compile/library.h"
 #include "support/temporary.h"
 
 namespace lathe::test {
@@ -66,6 +67,48 @@ TEST(Verify, AnotherLibraryDiffers) {
   std::string text = print(verify_bundle(folder.file("a"), alone()));
   EXPECT_NE(text.find("files differs\n"), std::string::npos) << text;
   EXPECT_NE(text.find("model.onnx same\nlibrary differs\n"), std::string::npos) << text;
+}
+
+TEST(Verify, AllFilesOfALibraryCount) {
+  for (const char* file : {"libmodel.so", "model.a", "model.h", "example.c"}) {
+    TemporaryDirectory folder;
+    write_small(folder.file("a"), "0.1");
+    std::string library = folder.file("a/library"), onnx = folder.file("a/model.onnx");
+    EXPECT_EQ(print(verify_library(library, onnx, alone())),
+              "files same\ninterpreter same\nmodel.onnx same\nlibrary same\n"
+              "ONNX Runtime skipped\nONNX reference skipped\n");
+    std::string bytes = content_of(library + "/" + file);
+    bytes[bytes.size() / 2] ^= 1;
+    folder.file(std::string("a/library/") + file, bytes);
+    std::vector<Check> checks = verify_library(library, onnx, alone());
+    EXPECT_EQ(checks[0].result, Check::Result::differs);
+    EXPECT_EQ(checks[0].detail, std::string(file) + " is not what was written");
+  }
+}
+
+TEST(Verify, FilesOfALibraryForAnotherMachineCount) {
+  TemporaryDirectory folder;
+  CompileOptions other;
+  for (const Target& target : targets()) {
+    if (target.triple != native_target().triple) other.target = target;
+  }
+  Graph graph = parse_graph("graph small\ninput x: f32[8]\ny = relu(x): f32[8]\noutput y\n");
+  write_library(compile(graph, other), folder.file("a"));
+  EXPECT_EQ(print(verify_library(folder.file("a"), "", alone())),
+            "files same\nlibrary skipped\noutputs skipped\n");
+  folder.file("a/libmodel.so", "changed");
+  EXPECT_EQ(print(verify_library(folder.file("a"), "", alone())),
+            "files differs\nlibrary skipped\noutputs skipped\n");
+}
+
+TEST(Verify, TheSummarySaysWhatWasNotChecked) {
+  using Result = Check::Result;
+  Check files{"files", Result::same, ""}, torch{"PyTorch", Result::skipped, ""},
+      library{"library", Result::differs, ""};
+  EXPECT_EQ(summary_of({files}), "nothing differs in 1 check");
+  EXPECT_EQ(summary_of({files, torch}), "nothing differs in 1 check; not checked: PyTorch");
+  EXPECT_EQ(summary_of({files, library, library, torch}),
+            "1 of 2 checks failed: library; not checked: PyTorch");
 }
 
 TEST(Verify, DifferencesArePartsOfTheLargest) {

@@ -63,6 +63,25 @@ TEST(Objects, FilesCutShortAreNone) {
   }
 }
 
+TEST(Objects, ChangedFilesAreNone) {
+  TemporaryDirectory directory;
+  KeptIn kept(directory.path());
+  keep_object("name", "content");
+  std::string whole = content_of(directory.file("name.o"));
+  for (size_t n = 0; n < whole.size(); ++n) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string changed = whole;
+      changed[n] = static_cast<char>(changed[n] ^ (1 << bit));
+      directory.file("name.o", changed);
+      EXPECT_FALSE(kept_object("name")) << "bit " << bit << " of byte " << n;
+    }
+  }
+  directory.file("eman.o", whole);
+  EXPECT_FALSE(kept_object("eman"));
+  keep_object("name", "content");
+  EXPECT_EQ(kept_object("name"), "content");
+}
+
 TEST(Objects, AFolderThatCannotBeWrittenIsNoFailure) {
   TemporaryDirectory directory;
   directory.file("file", "no folder");

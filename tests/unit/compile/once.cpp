@@ -75,8 +75,8 @@ TEST(Once, WhatIsMadeOfWhatIsMadeOfWeights) {
   EXPECT_GE(count_of_once(code), 1);
   expect_weights_alone(code);
   Compilation compilation;
-  compilation.add({code.tensors, code.layouts, code.preparations, code.kernels, interpreted(nest),
-                   code.recipe});
+  compilation.add(
+      {code.tensors, code.layouts, code.repackings, code.kernels, interpreted(nest), code.recipe});
   Random random(1, 1);
   compilation.run(random);
 }

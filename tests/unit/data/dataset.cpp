@@ -114,6 +114,53 @@ TEST(Synthetic, NormalisesChannels) {
   EXPECT_FLOAT_EQ(normal.as<float>()[2048], (plain.as<float>()[2048] - 0.4465F) / 0.2616F);
 }
 
+TEST(Synthetic, FitsWhatANetworkReadsAndSays) {
+  Dataset plain = load_dataset("synthetic:1,300", Split::test, Normalize::cifar);
+  for (const Shape& shape : {Shape{3, 224, 224}, Shape{1, 28, 28}, Shape{3, 5, 7}, Shape{12}}) {
+    Dataset data = plain.fitted({{InputForm{shape}}, 7});
+    EXPECT_EQ(data.shape, shape);
+    EXPECT_EQ(data.classes, 7);
+    Shape all = shape;
+    all.insert(all.begin(), 2);
+    Array images = data.images(4, 2);
+    EXPECT_EQ(images.shape(), all);
+    std::vector<double> values = images.reals();
+    EXPECT_GT(*std::max_element(values.begin(), values.end()),
+              *std::min_element(values.begin(), values.end()));
+    std::vector<long> labels = data.labels(0, 70), counts(7);
+    for (long label : labels) ++counts.at(static_cast<size_t>(label));
+    EXPECT_EQ(counts, std::vector<long>(7, 10));
+  }
+  EXPECT_EQ(plain.fitted({}).images(3, 2), plain.images(3, 2));
+}
+
+TEST(Synthetic, FitsANetworkOfOneClass) {
+  Dataset data = load_dataset("synthetic:1").fitted({{InputForm{{3, 4, 4}}}, 1});
+  EXPECT_EQ(data.images(0, 2).shape(), (Shape{2, 3, 4, 4}));
+  EXPECT_EQ(data.labels(0, 3), std::vector<long>(3, 0));
+}
+
+TEST(Synthetic, MakesTokensThatAreBelowTheVocabulary) {
+  SampleForm form{{InputForm{{128}, 30522}, InputForm{{128}, 2}}, 3};
+  Dataset data = load_dataset("synthetic:1,60").fitted(form);
+  ASSERT_EQ(data.others.size(), 1u);
+  double most = 0;
+  for (double token : data.images(0, 60).reals()) {
+    EXPECT_TRUE(token >= 0 && token < 30522 && token == std::floor(token)) << token;
+    most = std::max(most, token);
+  }
+  EXPECT_GT(most, 20000);
+  for (double bit : data.others[0].images(0, 60).reals()) EXPECT_TRUE(bit == 0 || bit == 1);
+  EXPECT_EQ(data.images(5, 1), load_dataset("synthetic:1,60").fitted(form).images(5, 1));
+  EXPECT_FALSE(data.images(5, 1) == data.images(6, 1));
+}
+
+TEST(Dataset, StaysAsItIsWhereNothingIsGenerated) {
+  Dataset data;
+  data.shape = {3, 8, 8};
+  EXPECT_EQ(data.fitted({{InputForm{{1, 4, 4}}}, 5}).shape, (Shape{3, 8, 8}));
+}
+
 TEST(Dataset, RefusesImagesBeyondTheEnd) {
   Dataset data = load_dataset("synthetic:1,40");
   EXPECT_EQ(data.images(40, 0).count(), 0);

@@ -76,7 +76,7 @@ TEST(Scorer, ComputesTheSameInLessMemory) {
   std::vector<double> totals;
   for (long memory : {any_memory, 1L << 16}) {
     Scorer scorer(noise(64, mixed), {.samples = 4, .memory = memory});
-    EXPECT_EQ(scorer.evaluation(0).compile.memory, memory);
+    EXPECT_EQ(scorer.evaluation(small_network(4), 0).compile.memory, memory);
     totals.push_back(scorer.run(small_network(4), {find_metric("fisher")})[0].totals()[0]);
   }
   EXPECT_NEAR(totals[1], totals[0], 1e-4 * totals[0]);

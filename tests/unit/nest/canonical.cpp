@@ -49,6 +49,11 @@ TEST(Names, NeuralSteps) {
   EXPECT_EQ(name_after("bottleneck(4)"), "output bottleneck x4");
   EXPECT_EQ(name_after("bottleneck(4, expand)"), "output bottleneck x4, expanded");
   EXPECT_EQ(name_after("bottleneck(4, deepen)"), "output bottleneck x4, deepened");
+  EXPECT_EQ(name_after("interchange(co, ci) -> bottleneck(4, reduce)"),
+            "input bottleneck x4, reduced");
+  EXPECT_EQ(name_after("bottleneck(2, deepen) -> interchange(conv:co, conv:ci) -> "
+                       "bottleneck(2, reduce) -> group(4)"),
+            "grouped x4, output bottleneck x2, input bottleneck x2, deepened, reduced");
   EXPECT_EQ(name_after("group(4, expand)"), "grouped x4, mixed");
   EXPECT_EQ(name_after("group(16, deepen)"), "depthwise, deepened");
   EXPECT_EQ(name_after("bottleneck(2) -> interchange(co, ci) -> bottleneck(2) -> group(8)"),

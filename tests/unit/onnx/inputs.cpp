@@ -15,9 +15,9 @@ OnnxModel relu_of(const Shape& shape) {
 }
 
 TEST(OnnxInput, NamedDimensionsAreBound) {
+  EXPECT_TRUE(relu_of({3, -1}).error().starts_with(
+      "m.onnx: input 'x': dimension 1 is 'n'; bind it, as in --shape x="));
   OnnxModel m = relu_of({-1, 3});
-  EXPECT_TRUE(
-      m.error().starts_with("m.onnx: input 'x': dimension 0 is 'n'; bind it, as in --shape x="));
   EXPECT_EQ(print_onnx(m, {.shapes = {{"x", {5, 3}}}}),
             "graph g\ninput x: f32[5x3]\ny = relu(x): f32[5x3]\noutput y\n");
   EXPECT_EQ(m.error({.shapes = {{"x", {5, 4}}}}),
@@ -27,6 +27,20 @@ TEST(OnnxInput, NamedDimensionsAreBound) {
             "m.onnx: there is no input 'z'; there are: 'x'");
   EXPECT_EQ(m.error({.shapes = {{"x", {-5, 3}}}}),
             "node 'y' (Relu): a tensor cannot have the shape -5x3");
+}
+
+TEST(OnnxInput, OneSampleUnlessTold) {
+  EXPECT_EQ(relu_of({-1, 3}).parse().values[0].type.shape, (Shape{1, 3}));
+  // Inputs whose dimension has the same name have as many samples as the one that was told.
+  OnnxModel m;
+  m.input("x", {-1, 3});
+  m.input("z", {-1, 3});
+  m.node("Add", {"x", "z"}, {"y"});
+  m.output("y");
+  for (long samples : {4L, 1L}) {
+    Graph graph = samples == 1 ? m.parse() : m.parse({.shapes = {{"z", {samples, 3}}}});
+    for (ValueId id : graph.inputs) EXPECT_EQ(graph.values[id].type.shape, (Shape{samples, 3}));
+  }
 }
 
 TEST(OnnxInput, DimensionsWithoutAName) {

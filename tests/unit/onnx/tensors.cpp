@@ -187,7 +187,8 @@ TEST(OnnxExternal, OnlyFilesOfTheModelsFolder) {
     return tensor_error(external({{"location", location}}), folder.path());
   };
   EXPECT_EQ(error("inside"), "");
-  EXPECT_EQ(error("missing.bin"), "w: cannot read its data from 'missing.bin'");
+  EXPECT_EQ(error("missing.bin"),
+            "w: cannot read '" + folder.file("missing.bin") + "': No such file or directory");
   EXPECT_EQ(error(secret),
             "w: its data are in '" + secret + "', which is not a path inside the model's folder");
   EXPECT_EQ(error("../secret"),
@@ -200,7 +201,8 @@ TEST(OnnxExternal, OnlyFilesOfTheModelsFolder) {
             "w: its data are in 'sub/secret', which leads out of the model's folder");
   EXPECT_EQ(error(std::string("w.bin\0x", 7)),
             "w: its data are in 'w.bin', which is not a path inside the model's folder");
-  EXPECT_EQ(error("."), "w: cannot read its data from '.'");
+  EXPECT_EQ(error("."),
+            "w: cannot read '" + folder.path() + "': it is a directory, not a regular file");
   EXPECT_EQ(tensor_error(external({}), folder.path()),
             "w: its data are in '', which is not a path inside the model's folder");
 }
@@ -231,8 +233,9 @@ TEST(OnnxExternal, ThroughAModel) {
   m.node("Add", {"x", "w"}, {"y"});
   m.output("y");
   std::string model = folder.file("m.onnx", m.bytes());
-  EXPECT_EQ(message_of([&] { import_onnx(model); }),
-            model + ": initialiser 'w': cannot read its data from 'w.bin'");
+  EXPECT_EQ(message_of([&] { import_onnx(model); }), model + ": initialiser 'w': cannot read '" +
+                                                         folder.file("w.bin") +
+                                                         "': No such file or directory");
   folder.file("w.bin", std::string(8, '\0'));
   EXPECT_EQ(weight_count(import_onnx(model)), 2);
 }

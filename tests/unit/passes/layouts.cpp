@@ -4,7 +4,7 @@
 #include "autodiff/gradient.h"
 #include "base/random.h"
 #include "compile/executor.h"
-#include "compile/prepare.h"
+#include "compile/ready.h"
 #include "passes/pass_layout.h"
 #include "support/interpreted.h"
 #include "support/run_graph.h"
@@ -151,9 +151,9 @@ TEST(Layouts, WhatDoesNotFitIsNotTaken) {
   EXPECT_TRUE(fits(layouts, usual));
   for (const LayoutChoice& wrong : {none, odd, far}) {
     EXPECT_FALSE(fits(layouts, wrong));
-    Graph got = prepared(graph, 1, [&](const std::string&) { return wrong; });
+    Graph got = ready_to_compile(graph, 1, [&](const std::string&) { return wrong; });
     for (ValueId id = 0; id < got.values.size(); ++id) {
-      EXPECT_EQ(got.values[id].storage, prepared(graph).values[id].storage);
+      EXPECT_EQ(got.values[id].storage, ready_to_compile(graph).values[id].storage);
     }
   }
 }

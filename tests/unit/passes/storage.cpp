@@ -2,7 +2,7 @@
 // no result, which run_graph.h compares where a network runs.
 #include <gtest/gtest.h>
 
-#include "compile/prepare.h"
+#include "compile/ready.h"
 #include "models/model.h"
 #include "passes/pass.h"
 #include "support/interpreted.h"
@@ -15,7 +15,9 @@ const Storage& storage_of(const Graph& graph, const std::string& name) {
   return graph.values[find_value(graph, name).value()].storage;
 }
 
-Graph prepared_text(const std::string& text) { return prepared(initialised(parse_graph(text), 1)); }
+Graph ready_text(const std::string& text) {
+  return ready_to_compile(initialised(parse_graph(text), 1));
+}
 
 const std::string chain =
     "graph g\n"
@@ -34,7 +36,7 @@ std::string with_last_weight(std::string text) {
 }
 
 TEST(AlterOpLayout, BlocksAreAsLargeAsChannelsAllow) {
-  Graph graph = prepared_text(with_last_weight(chain));
+  Graph graph = ready_text(with_last_weight(chain));
   EXPECT_EQ(storage_of(graph, "a").block, 16);
   EXPECT_EQ(storage_of(graph, "b").block, 8);
   EXPECT_EQ(storage_of(graph, "c").block, 1);  // 10 channels
@@ -43,7 +45,7 @@ TEST(AlterOpLayout, BlocksAreAsLargeAsChannelsAllow) {
 
 TEST(AlterOpLayout, TheSameChannelsHaveTheSameBlocks) {
   // a and c are summed up; c is summed up per channel by a window of its own, too.
-  Graph graph = prepared_text(
+  Graph graph = ready_text(
       "graph g\ninput x: f32[1x64x8x8]\nweight w: f32[64x64x1x1] = normal(0.1)\n"
       "weight v: f32[64x1x3x3] = normal(0.1)\nweight u: f32[96x64x1x1] = normal(0.1)\n"
       "weight t: f32[8x96x1x1] = normal(0.1)\n"
@@ -58,7 +60,7 @@ TEST(AlterOpLayout, TheSameChannelsHaveTheSameBlocks) {
 }
 
 TEST(AlterOpLayout, OneChannelIsBroadcast) {
-  Graph graph = prepared_text(
+  Graph graph = ready_text(
       "graph g\ninput x: f32[1x32x8x8]\nweight w: f32[1x32x1x1] = normal(0.1)\n"
       "weight v: f32[32x32x1x1] = normal(0.1)\n"
       "m = conv(x, w): f32[1x1x8x8]\na = conv(x, v): f32[1x32x8x8]\n"
@@ -96,14 +98,14 @@ TEST(SliceStridedInput, LeavesOthersAlone) {
 }
 
 TEST(AlterOpLayout, WhatOthersReadStaysInRows) {
-  Graph graph = prepared_text(
+  Graph graph = ready_text(
       "graph g\ninput x: f32[1x16x4x4]\nweight w: f32[16x16x1x1] = normal(0.1)\n"
       "a = conv(x, w): f32[1x16x4x4]\nb = reshape(a, shape=[1, 256]): f32[1x256]\noutput b\n");
   EXPECT_EQ(storage_of(graph, "a").block, 1);
 }
 
 TEST(StorePadding, BordersAreAsWideAsUsersRead) {
-  Graph graph = prepared_text(with_last_weight(chain));
+  Graph graph = ready_text(with_last_weight(chain));
   EXPECT_EQ(storage_of(graph, "a").border, (std::vector<Pad>{{0, 0}, {0, 0}, {1, 1}, {1, 1}}));
   EXPECT_TRUE(storage_of(graph, "b").border.empty());
   EXPECT_EQ(storage_of(graph, "c").border, (std::vector<Pad>{{0, 0}, {0, 0}, {2, 2}, {2, 2}}));
@@ -111,7 +113,7 @@ TEST(StorePadding, BordersAreAsWideAsUsersRead) {
 }
 
 TEST(StorePadding, NeitherInputsNorOutputsHaveOne) {
-  Graph graph = prepared_text(
+  Graph graph = ready_text(
       "graph g\ninput x: f32[1x16x4x4]\nweight w: f32[16x16x3x3] = normal(0.1)\n"
       "a = conv(x, w, pads=[1, 1, 1, 1]): f32[1x16x4x4]\n"
       "b = conv(a, w, pads=[1, 1, 1, 1]): f32[1x16x4x4]\noutput a\noutput b\n");
@@ -133,7 +135,7 @@ TEST(ConcatInPlace, PartsLieInTheWhole) {
   std::string text = joined +
                      "z = concat(a, b, x, axis=1): f32[1x40x6x6]\n"
                      "y = conv(z, u): f32[1x4x6x6]\noutput y\n";
-  Graph graph = prepared_text(text);
+  Graph graph = ready_text(text);
   ValueId whole = find_value(graph, "z").value();
   EXPECT_EQ(graph.values[whole].storage.block, 8);
   // Its 16 channels could lie together, but not those of the whole.

@@ -138,6 +138,34 @@ TEST(Lift, DeepenIsANormalisationAReluAndAConvolution) {
               "reorder(co, ci, oh, ow, kh, kw, n) -> bottleneck(2, deepen)");
 }
 
+TEST(Lift, ReduceIsAConvolutionANormalisationAndARelu) {
+  const std::string reduce = "interchange(conv:co, conv:ci) -> bottleneck(2, reduce)";
+  Graph graph = expect_same(plain, reduce);
+  ASSERT_EQ(graph.nodes.size(), 4u);
+  EXPECT_EQ(graph.nodes[0].op, "conv");
+  EXPECT_EQ(graph.nodes[1].op, "batch_norm");
+  EXPECT_EQ(graph.nodes[2].op, "relu");
+  EXPECT_EQ(graph.nodes[3].op, "conv");
+  // Windows see zeros around what was made, as they did around the input: the 1x1 has no padding.
+  EXPECT_EQ(call_of(graph, graph.nodes[0]).integers("pads"), (Shape{0, 0, 0, 0}));
+  EXPECT_EQ(call_of(graph, graph.nodes[3]).integers("pads"), (Shape{1, 1, 1, 1}));
+  EXPECT_EQ(weight_count(graph), 4 * 8 + 2 * 4 + 8 * 4 * 9) << "statistics are not learnt";
+  expect_same(with_bias, reduce);
+  expect_same("conv(f32[2x4x5x5], f32[6x4x3x3], f32[6])",
+              "reorder(ci, co, oh, ow, kh, kw, n) -> bottleneck(2, reduce)");
+  expect_same("conv(f32[1x8x6x6], f32[8x8x1x1], strides=[2, 2])", reduce);
+}
+
+TEST(Lift, TheBottleneckOfPublishedNetworks) {
+  const std::string block =
+      "bottleneck(2, deepen) -> interchange(conv:co, conv:ci) -> bottleneck(2, reduce)";
+  Graph graph = expect_same(plain, block);
+  ASSERT_EQ(graph.nodes.size(), 7u);
+  EXPECT_EQ(weight_count(graph), 4 * 8 + 2 * 4 + 4 * 4 * 9 + 2 * 4 + 8 * 4);
+  EXPECT_EQ(expect_same(plain, block + " -> group(4)").nodes.size(), 7u);
+  expect_same(with_bias, block + " -> group(2)");
+}
+
 TEST(Lift, NormalisationsAreSeenInAnyOrder) {
   expect_same(plain, "bottleneck(2, deepen) -> split(normalise:oh, 4) -> interchange(oh.i, ow)");
   expect_same(plain, "bottleneck(2, deepen) -> group(4)");

@@ -11,7 +11,8 @@ namespace lathe::test {
 namespace {
 
 TEST(Rebatch, IsTheNetworkBuiltForAsMany) {
-  for (const char* name : {"resnet20-cifar", "densenet121-cifar", "mobilenet_v2", "vgg16-cifar"}) {
+  for (const ModelEntry& entry : list_models()) {
+    const std::string& name = entry.example;
     SCOPED_TRACE(name);
     Graph many = load_model(name, {.batch = 4});
     EXPECT_EQ(structural_hash(rebatched(load_model(name, {}), 4)), structural_hash(many));

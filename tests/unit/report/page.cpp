@@ -89,6 +89,11 @@ TEST(Page, HasEveryPart) {
     EXPECT_TRUE(has(page, fmt::format("href=\"#{}\"", id))) << id;
   }
   EXPECT_TRUE(has(page, "ONNX Runtime 1.20"));
+  EXPECT_TRUE(has(page, "compiler alone"));
+  EXPECT_TRUE(has(page, "list of blocks (sampled)"));
+  EXPECT_TRUE(has(page, "none of 1000 passed"));
+  EXPECT_TRUE(has(page, "list of blocks (assigned)"));
+  EXPECT_TRUE(has(page, "up to 24 blocks a layer, which make 10^44.2 networks"));
   EXPECT_TRUE(has(page, "lathe replay runs/r20/bundle/winner.recipe -o out/"));
   EXPECT_TRUE(has(page, "aarch64 Neoverse"));
   EXPECT_TRUE(has(page, "[interchange → bottleneck]"));

@@ -59,14 +59,37 @@ TEST(SearchResult, WhatIsNotKnown) {
   file["of a later version"] = 1;
   file["layers"][0].erase("exact");
   file["layers"][1]["exact"] = nullptr;
-  file["nas"] = nullptr;
+  file["blocks"] = nullptr;
   SearchResult result = search_result_from_json(file);
   EXPECT_FALSE(result.layers[0].exact);
   EXPECT_FALSE(result.layers[1].exact);
-  EXPECT_FALSE(result.nas);
+  EXPECT_FALSE(result.blocks);
   // Infinity is no number of JSON.
   result.layers[0].first_order = -INFINITY;
   EXPECT_FALSE(search_result_from_json(to_json(result)).layers[0].first_order);
+}
+
+TEST(SearchResult, OfAnEarlierVersion) {
+  // One number for a list that was screened: no longer known, and no longer shown.
+  nlohmann::json file = to_json(sample_result());
+  file.erase("blocks");
+  file.erase("log_networks");
+  file["nas"] = {{"ms", 3.5}, {"original_ms", 4.55}};
+  SearchResult result = search_result_from_json(file), wanted = sample_result();
+  wanted.blocks.reset();
+  wanted.log_networks.reset();
+  EXPECT_EQ(result, wanted);
+}
+
+TEST(SearchResult, WaysOfTheList) {
+  auto expect_wrong = [](const char* pointer, const nlohmann::json& value, const char* message) {
+    nlohmann::json file = to_json(sample_result());
+    file[nlohmann::json::json_pointer(pointer)] = value;
+    expect_failure([&] { search_result_from_json(file); }, {message});
+  };
+  expect_wrong("/blocks/most", "many", "'blocks.most' is not a whole number");
+  expect_wrong("/blocks/ways/1/ms", "fast", "'blocks.ways[1].ms' is not a number");
+  EXPECT_TRUE(to_json(sample_result())["blocks"]["ways"][0]["ms"].is_null());
 }
 
 TEST(SearchResult, VerdictOfJournal) {

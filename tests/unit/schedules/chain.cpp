@@ -78,7 +78,7 @@ TEST(Chain, EveryBandIsRight) {
         lower_node(nest, layouts_of(nest), native_target(), Listing::none, Unset::zero, choice);
     EXPECT_TRUE(code.as_chosen) << band;
     compilation.add(
-        {code.tensors, code.layouts, code.preparations, code.kernels, wanted, code.recipe});
+        {code.tensors, code.layouts, code.repackings, code.kernels, wanted, code.recipe});
   }
   compilation.run(random);
 }

@@ -41,7 +41,7 @@ NodeCode lowered(const Nest& nest, const std::optional<Choice>& choice,
 }
 
 CompiledCase case_of(const NodeCode& code, const Reference& wanted) {
-  CompiledCase c{code.tensors, code.layouts, code.preparations, code.kernels, wanted, ""};
+  CompiledCase c{code.tensors, code.layouts, code.repackings, code.kernels, wanted, ""};
   if (rounds(code.recipe)) c.wanted.slack = slack_of_integers;
   c.story = code.schedule + ": " + code.recipe + "\n";
   return c;

@@ -51,8 +51,8 @@ TEST(LowerNode, WeightsArePackedOnce) {
   Context ctx;
   Nest nest = parse_op(ctx, "conv(n=1, co=32, ci=16, oh=5, ow=7, k=3)");
   NodeCode code = lower_node(nest, row_major_layouts(nest), native_target());
-  ASSERT_EQ(code.preparations.size(), 1u);
-  const Preparation& p = code.preparations.front();
+  ASSERT_EQ(code.repackings.size(), 1u);
+  const Repacking& p = code.repackings.front();
   EXPECT_EQ(code.tensors[p.from].name, "W");
   EXPECT_EQ(code.layouts[p.to].size, 32 * 16 * 9);
   for (const Code& kernel : code.kernels) EXPECT_FALSE(kernel.used[p.from]) << print(kernel);
@@ -69,7 +69,7 @@ TEST(LowerNode, ASumThatBeginsAtABiasIsNotPreparedOnce) {
     if (nest.tensors()[t].role == Role::local) layouts[t] = {};
   }
   NodeCode code = lower_node(nest, layouts, native_target());
-  for (const Preparation& p : code.preparations) {
+  for (const Repacking& p : code.repackings) {
     size_t writers = 0;
     for (const Code& kernel : code.kernels) {
       std::vector<const Block*> open{&kernel.body};

@@ -5,6 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
+#include <memory>
+#include <thread>
+
+#include "compile/database.h"
 #include "support/temporary.h"
 
 namespace lathe::test {
@@ -63,6 +68,18 @@ TEST(Journal, IsOfOneSearchAtATime) {
   expect_failure([&] { Journal second(folder.path(), identity); }, {"another search works in"});
 }
 
+TEST(Journal, WaitsForASearchThatEnds) {
+  TemporaryDirectory folder;
+  auto first = std::make_unique<Journal>(folder.path(), identity);
+  first->set_number("score", 0.5);
+  std::thread end([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+    first.reset();
+  });
+  EXPECT_EQ(Journal(folder.path(), identity).number("score"), 0.5);
+  end.join();
+}
+
 TEST(Journal, IsReadableAfterItsWriterWasKilled) {
   TemporaryDirectory folder;
   pid_t child = fork();
@@ -77,6 +94,16 @@ TEST(Journal, IsReadableAfterItsWriterWasKilled) {
   EXPECT_EQ(read_journal(folder.path()).trials.size(), 5U);
   Journal journal(folder.path(), identity);
   EXPECT_TRUE(journal.find("network", "4"));
+}
+
+TEST(Journal, SaysThatItIsDamaged) {
+  TemporaryDirectory folder;
+  { Journal(folder.path(), identity).add(some_trial("conv1: group(2)")); }
+  {
+    Database database(folder.file("journal.db"), Database::Open::create);
+    Query(database, "UPDATE trials SET details = '{'").step();
+  }
+  expect_failure([&] { read_journal(folder.path()); }, {"damaged", "conv1: group(2)"});
 }
 
 TEST(Journal, SaysWhereThereIsNone) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <set>
 
 #include "results/summary.h"
 
@@ -85,6 +86,35 @@ TEST(Strategies, OthersFindNothingFaster) {
     EXPECT_GE(time, best) << name;
     EXPECT_LT(time, 8 * 4) << name;
   }
+}
+
+TEST(Strategies, NasDrawsOnlyWhatTheRuleAllowsInALayer) {
+  Case made(2);
+  EXPECT_EQ(find_strategy("nas").space, SpaceOf::blocks);
+  EXPECT_EQ(find_strategy("assign").space, SpaceOf::steps);
+  made.tables.times[0][1] = INFINITY;  // it could not be measured
+  auto drawn = [&] {
+    std::vector<std::set<size_t>> choices(2);
+    auto searcher = find_strategy("nas").begin(made.input(100));
+    while (auto proposal = searcher->propose()) {
+      for (size_t s : {0, 1}) choices[s].insert(proposal->assignment[s]);
+      searcher->observe({false, "", 0, 0, 0, {}});
+    }
+    return choices;
+  };
+  // A network in which an odd layer is a quarter is refused: drawing it would be a waste.
+  EXPECT_EQ(drawn(), (std::vector<std::set<size_t>>{{0, 2}, {0, 1}}));
+  made.rule.is_paper = true;  // it knows no layers
+  EXPECT_EQ(drawn(), (std::vector<std::set<size_t>>{{0, 2}, {0, 1, 2}}));
+}
+
+TEST(Strategies, BlocksAreChosenAtRandomOrOverAllLayers) {
+  Case made(8);
+  double sampled = least_time(made, "nas", made.input()), all = 8 * 4;
+  double assigned = least_time(made, "assign", made.input());
+  EXPECT_LT(sampled, all);
+  EXPECT_LE(assigned, sampled);
+  EXPECT_EQ(assigned, 4 * 1 + 4 * 2);
 }
 
 TEST(Strategies, AssignLearnsFromWhatIsFoundExactly) {
@@ -232,6 +262,23 @@ TEST(SearchSummary, KeepsWhatNoOtherIsBetterThan) {
   EXPECT_EQ(kept[0].ms, 4);
   EXPECT_EQ(kept[1].ms, 5);
   EXPECT_EQ(kept[2].weights, 9);
+}
+
+TEST(SearchSummary, OfAChoiceFromTheList) {
+  Case made(2);
+  SearchReport report;
+  report.tried = 7, report.refused = 5;
+  ResultBaseline none = baseline_of(made.input(), report, "sampled");
+  EXPECT_EQ(none.way, "sampled");
+  EXPECT_FALSE(none.ms);
+  EXPECT_EQ(none.tried, 7);
+  report.best = Winner{{1, 2}, recipe_of(made.space, {1, 2}), 0.008, 0.003};
+  ResultBaseline best = baseline_of(made.input(), report, "assigned");
+  EXPECT_EQ(best.ms, 3.0);
+  EXPECT_EQ(best.original_ms, 8.0);
+  EXPECT_EQ(best.macs, 300);
+  EXPECT_EQ(best.recipe, "layer0: group(2)\nlayer1: group(4)\n");
+  EXPECT_EQ(most_variants(made.space), 3);
 }
 
 TEST(Strategies, ProposeTheSameForTheSameSeed) {

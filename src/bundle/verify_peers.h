@@ -1,0 +1,35 @@
+// Networks run by other libraries, through Python: ONNX Runtime, ONNX's own reference, PyTorch.
+// Private to the folder.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/array.h"
+
+namespace lathe {
+
+/// A library that runs ONNX files.
+struct OnnxPeer {
+  std::string name;    ///< "ONNX Runtime"
+  std::string module;  ///< of Python
+  std::string script;  ///< sets "outputs", from "path" and the arrays "inputs"
+};
+
+const std::vector<OnnxPeer>& onnx_peers();
+
+struct PeerOutputs {
+  std::vector<Array> outputs;
+  std::string missing;  ///< why it could not run here: what is not installed
+  std::string failure;  ///< why it ran and failed
+};
+
+/// Runs an ONNX file by the first of "pythons" that has the module.
+PeerOutputs run_onnx(const OnnxPeer& peer, const std::vector<std::string>& pythons,
+                     const std::string& path, const std::vector<Array>& inputs, size_t outputs);
+
+/// Runs a module that write_torch() wrote.
+PeerOutputs run_torch(const std::vector<std::string>& pythons, const std::string& path,
+                      const std::vector<Array>& inputs, size_t outputs);
+
+}  // namespace lathe

@@ -1,0 +1,203 @@
+// convolution.cpp: statements of products as convolutions. Interface: convolution.h.
+#include "program/convolution.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace lathe {
+namespace {
+
+constexpr long most_convolutions = 64;
+
+/// What a coordinate of a statement does, seen from the accesses.
+enum class Part { batch, filter, channel, group, position, window, several };
+
+class Convolutions {
+ public:
+  Convolutions(const Nest& nest, const Statement& s) : nest_(nest), statement_(s) {
+    size_t w = nest.tensors()[s.reads[0].tensor].role == Role::weight ? 0 : 1;
+    weight_tensor_ = s.reads[w].tensor;
+    input_tensor_ = s.reads[1 - w].tensor;
+    if (nest.tensors()[weight_tensor_].role != Role::weight) refuse("has no weights");
+    sizes_ = extents(plain_order(s, {}));
+    write_ = linear_indices(nest, s.write);
+    weight_ = linear_indices(nest, s.reads[w]);
+    input_ = linear_indices(nest, s.reads[1 - w]);
+    if (write_.size() < 2 || write_.size() != input_.size()) {
+      refuse("does not go from channels to channels");
+    }
+    for (size_t c = 0; c < sizes_.size(); ++c) parts_.push_back(part_of(c));
+  }
+
+  std::vector<Convolution> all() const {
+    std::vector<Convolution> result;
+    std::vector<Shape> slices = points(Part::several, Shape(sizes_.size(), 0));
+    if (static_cast<long>(slices.size()) > most_convolutions) {
+      refuse(fmt::format("needs more than {} convolutions", most_convolutions));
+    }
+    for (const Shape& x : slices) result.push_back(at(x));
+    return result;
+  }
+
+ private:
+  const Nest& nest_;
+  const Statement& statement_;
+  size_t weight_tensor_, input_tensor_;
+  Shape sizes_;  // of the coordinates
+  std::vector<Linear> write_, weight_, input_;
+  std::vector<Part> parts_;  // of the coordinates
+
+  [[noreturn]] void refuse(const std::string& why) const {
+    throw NoForm(fmt::format("statement '{}' {}", statement_.name, why));
+  }
+
+  static bool moves(const std::vector<Linear>& index, size_t d, size_t c) {
+    return index[d].coefficients[c] != 0;
+  }
+
+  Part part_of(size_t c) const {
+    size_t rows_out = 0, rows_in = 0, where_out = 0, where_in = 0;
+    for (size_t d = 2; d < write_.size(); ++d) {
+      if (moves(write_, d, c)) ++rows_out, where_out = d;
+      if (moves(input_, d, c)) ++rows_in, where_in = d;
+    }
+    bool batch = moves(write_, 0, c) || moves(input_, 0, c);
+    bool filter = moves(write_, 1, c), channel = moves(input_, 1, c);
+    bool rows = rows_out + rows_in > 0;
+    if (batch) return filter || channel || rows ? Part::several : Part::batch;
+    if (!rows && filter) return channel ? Part::group : Part::filter;
+    if (!rows) return channel ? Part::channel : Part::several;
+    if (filter || channel || rows_out > 1 || rows_in != 1) return Part::several;
+    if (rows_out == 0) return Part::window;
+    bool chooses_weights = false;
+    for (size_t d = 0; d < weight_.size(); ++d) {
+      chooses_weights = chooses_weights || moves(weight_, d, c);
+    }
+    return where_out == where_in && !chooses_weights ? Part::position : Part::several;
+  }
+
+  /// Lists the points along the coordinates of one part; the others stay as in "x".
+  std::vector<Shape> points(Part part, const Shape& x) const {
+    std::vector<Shape> result{x};
+    for (size_t c = 0; c < sizes_.size(); ++c) {
+      if (parts_[c] != part) continue;
+      std::vector<Shape> longer;
+      for (const Shape& point : result) {
+        for (long i = 0; i < sizes_[c]; ++i) {
+          longer.push_back(point);
+          longer.back()[c] = i;
+        }
+      }
+      result = std::move(longer);
+    }
+    return result;
+  }
+
+  /// Returns the convolution of the iterations in which the unrolled loops are as in "x".
+  Convolution at(const Shape& x) const {
+    Convolution result{input_tensor_, weight_tensor_, 0, {}, {}, {}, {}, {}};
+    for (size_t d = 2; d < input_.size(); ++d) result.slides.push_back(sliding(d, x));
+    Shape filters;
+    std::vector<Shape> groups = points(Part::group, x);
+    for (const Shape& g : groups) {
+      for (const Shape& f : points(Part::filter, g)) {
+        filters.push_back(write_[1].at(f));
+        add_offsets(f, result.weight_offsets);
+      }
+      for (const Shape& c : points(Part::channel, g)) result.channels.push_back(input_[1].at(c));
+    }
+    result.groups = static_cast<long>(groups.size());
+    result.weight_shape = {static_cast<long>(filters.size()),
+                           static_cast<long>(result.channels.size()) / result.groups};
+    for (const Sliding& s : result.slides) result.weight_shape.push_back(s.elements);
+    for (size_t d = 0; d < write_.size(); ++d) {
+      result.to.push_back(d == 1 ? filters : rows_written(d, x));
+    }
+    return result;
+  }
+
+  /// Appends which elements of the weight the channels and the window of a filter choose. A network
+  /// has millions of them: each is a sum of two numbers.
+  void add_offsets(const Shape& filter, Shape& offsets) const {
+    long origin = weight_offset(filter);
+    Shape window;
+    for (const Shape& k : points(Part::window, filter)) window.push_back(weight_offset(k) - origin);
+    for (const Shape& c : points(Part::channel, filter)) {
+      long channel = weight_offset(c);
+      for (long element : window) offsets.push_back(channel + element);
+    }
+  }
+
+  long weight_offset(const Shape& point) const {
+    const Shape& shape = nest_.tensors()[weight_tensor_].shape;
+    long offset = 0;
+    for (size_t d = 0; d < shape.size(); ++d) offset = offset * shape[d] + weight_[d].at(point);
+    return offset;
+  }
+
+  Shape rows_written(size_t d, const Shape& x) const {
+    Shape rows{write_[d].at(x)};
+    for (size_t c = 0; c < sizes_.size(); ++c) {
+      bool is_row = parts_[c] == Part::position || parts_[c] == Part::batch;
+      if (!is_row || !moves(write_, d, c)) continue;
+      Shape longer;
+      for (long row : rows) {
+        for (long i = 0; i < sizes_[c]; ++i) longer.push_back(row + write_[d].coefficients[c] * i);
+      }
+      rows = std::move(longer);
+    }
+    return rows;
+  }
+
+  Sliding sliding(size_t d, const Shape& x) const {
+    Sliding result;
+    bool has_position = false, has_window = false;
+    for (size_t c = 0; c < sizes_.size(); ++c) {
+      if (!moves(input_, d, c) || parts_[c] == Part::several) continue;
+      bool is_position = parts_[c] == Part::position;
+      bool& is_there = is_position ? has_position : has_window;
+      if (is_there) refuse("has two loops in one dimension");
+      is_there = true;
+      long step = input_[d].coefficients[c];
+      if (step < 1) refuse("has an index that runs backwards");
+      (is_position ? result.stride : result.dilation) = step;
+      (is_position ? result.outputs : result.elements) = sizes_[c];
+    }
+    result.first = input_[d].at(x);
+    result.end = result.first + (result.outputs - 1) * result.stride +
+                 (result.elements - 1) * result.dilation + 1;
+    return result;
+  }
+};
+
+}  // namespace
+
+long Linear::at(const Shape& x) const {
+  long value = constant;
+  for (size_t i = 0; i < x.size(); ++i) value += coefficients[i] * x[i];
+  return value;
+}
+
+std::vector<Linear> linear_indices(const Nest& nest, const Access& access) {
+  std::vector<Linear> result;
+  const Tensor& tensor = nest.tensors()[access.tensor];
+  for (size_t d = 0; d < tensor.shape.size(); ++d) {
+    poly::Affine a = poly::take_apart(access.at.at(static_cast<int>(d)));
+    if (!a.is_linear()) throw NoForm(fmt::format("an index of '{}' is not linear", tensor.name));
+    result.push_back({a.coefficients, a.constant - tensor.pad[d].before});
+  }
+  return result;
+}
+
+Shape inner_shape(const Tensor& tensor) {
+  Shape shape = tensor.shape;
+  for (size_t d = 0; d < shape.size(); ++d) shape[d] -= tensor.pad[d].before + tensor.pad[d].after;
+  return shape;
+}
+
+std::vector<Convolution> convolutions_of(const Nest& nest, const Statement& statement) {
+  return Convolutions(nest, statement).all();
+}
+
+}  // namespace lathe

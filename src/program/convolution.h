@@ -1,0 +1,57 @@
+// Reads statements of products as convolutions: which channels and rows of the input, in how many
+// groups, with which weights, and where the result belongs. The accesses alone tell all of it.
+//
+//   O[0, 2*g + co, oh, ow] += W[2*g + co, 2*g + ci, kh, kw] * I[0, 2*g + ci, oh + kh, ow + kw]
+//
+// has groups (g is in the channels of both sides), filters (co), channels (ci), positions (oh, ow)
+// and a window (kh, kw). A loop that is more than one of these at once is unrolled: each of its
+// iterations is a convolution of its own.
+#pragma once
+
+#include "base/array.h"
+#include "base/error.h"
+#include "nest/nest.h"
+
+namespace lathe {
+
+/// Thrown for a statement that is no combination of standard operators; the message says why.
+class NoForm : public UserError {
+ public:
+  using UserError::UserError;
+};
+
+/// An index as a linear function of the statement's coordinates.
+struct Linear {
+  Shape coefficients;
+  long constant;
+  long at(const Shape& x) const;
+};
+
+/// Returns the indices of an access, one for each dimension, counted from the first element behind
+/// the padding.
+std::vector<Linear> linear_indices(const Nest& nest, const Access& access);
+
+/// Returns the shape of a tensor without its padding: a graph stores none.
+Shape inner_shape(const Tensor& tensor);
+
+/// One dimension that the window of a convolution slides along.
+struct Sliding {
+  long outputs = 1, elements = 1, stride = 1, dilation = 1;
+  long first = 0, end = 1;  ///< the part of the input that windows touch; outside is padding
+};
+
+/// One convolution.
+struct Convolution {
+  size_t input, weight;  ///< tensors of the nest
+  long groups;
+  Shape channels;               ///< of the input, group by group
+  std::vector<Sliding> slides;  ///< of each dimension behind the channels
+  std::vector<Shape> to;  ///< for each dimension of the result, its indices in what is written
+  Shape weight_shape;     ///< filters, channels of a group, kernel
+  Shape weight_offsets;   ///< which elements of the weight these are, as it is stored
+};
+
+/// Takes a statement  T += W * X  apart, where W is a weight and all indices are linear.
+std::vector<Convolution> convolutions_of(const Nest& nest, const Statement& statement);
+
+}  // namespace lathe

@@ -1,0 +1,123 @@
+// Networks are compared with the interpreter node by node: what is right passes, and a single wrong
+// instruction in any kernel is found.
+#include "search/network_check.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "compile/ready.h"
+#include "compile/units.h"
+#include "graph/text.h"
+#include "models/model.h"
+#include "search/broken_kernel.h"
+#include "search/network_bench.h"
+#include "search/sampled_outputs.h"
+
+namespace lathe::test {
+namespace {
+
+/// Padding that is stored and padding that is not, Winograd's algorithm, groups, strides, pools.
+const char* const network =
+    "graph small\n"
+    "input x: f32[1x3x24x24]\n"
+    "weight w1: f32[32x3x3x3] = normal(0.1)\n"
+    "weight b1: f32[32] = normal(0.1)\n"
+    "weight w2: f32[32x32x3x3] = normal(0.1)\n"
+    "weight w3: f32[32x1x3x3] = normal(0.1)\n"
+    "weight w4: f32[64x32x1x1] = normal(0.1)\n"
+    "weight w5: f32[10x64] = normal(0.1)\n"
+    "a = conv(x, w1, b1, pads=[1, 1, 1, 1]): f32[1x32x24x24]\n"
+    "r = relu(a): f32[1x32x24x24]\n"
+    "b = conv(r, w2, pads=[1, 1, 1, 1]): f32[1x32x24x24]\n"
+    "s = add(b, r): f32[1x32x24x24]\n"
+    "c = conv(s, w3, groups=32, pads=[1, 1, 1, 1], strides=[2, 2]): f32[1x32x12x12]\n"
+    "d = conv(c, w4): f32[1x64x12x12]\n"
+    "m = max_pool(d, kernel=[2, 2], strides=[2, 2]): f32[1x64x6x6]\n"
+    "g = global_pool(m): f32[1x64x1x1]\n"
+    "f = reshape(g, shape=[1, 64]): f32[1x64]\n"
+    "y = fully_connected(f, w5): f32[1x10]\n"
+    "z = softmax(y, axis=1): f32[1x10]\n"
+    "output z\n";
+
+Graph graph() { return initialised(parse_graph(network), 1); }
+
+/// The network, compiled, and what its units became.
+struct Case {
+  std::shared_ptr<MadeUnits> made = std::make_shared<MadeUnits>();
+  Compiled compiled;
+  Case() {
+    CompileOptions how;
+    how.made = made;
+    compiled = compile(graph(), how);
+  }
+  std::vector<UnitCheck> check() const {
+    return check_at_full_size(ready_to_compile(graph()), compiled, *made, {});
+  }
+};
+
+TEST(NetworkCheck, PassesWhatIsRight) {
+  std::vector<UnitCheck> checks = Case().check();
+  EXPECT_GE(checks.size(), 6u);
+  for (const UnitCheck& check : checks) {
+    EXPECT_EQ(check.wrong, "") << check.node << " " << check.key;
+    EXPECT_EQ(check.unchecked, "") << check.node << " " << check.key;
+  }
+}
+
+TEST(NetworkCheck, FindsOneWrongInstructionInAnyKernel) {
+  const Case right;
+  int broken = 0;
+  for (const UnitCheck& unit : right.check()) {
+    if (unit.node == "z") continue;  // a softmax is the same whatever is added to its operand
+    std::shared_ptr<const Made> made = right.made->find(unit.key);
+    for (size_t k = 0; k < made->code.kernels.size(); ++k) {
+      Case wrong = right;
+      if (!break_kernel(wrong.compiled, *made, k)) continue;  // it only copies
+      ++broken;
+      std::vector<UnitCheck> checks = wrong.check();
+      auto found = std::find_if(checks.begin(), checks.end(),
+                                [](const UnitCheck& check) { return !check.wrong.empty(); });
+      ASSERT_NE(found, checks.end()) << unit.node << ", kernel " << k;
+      EXPECT_EQ(found->node, unit.node) << found->wrong;
+    }
+  }
+  EXPECT_GE(broken, 6);
+}
+
+TEST(NetworkCheck, SamplesCornersAndEdges) {
+  std::vector<long> all = sampled_elements({2, 3}, 64, 1);
+  EXPECT_EQ(all.size(), 6u);
+  std::vector<long> some = sampled_elements({1, 64, 56, 56}, 96, 1);
+  EXPECT_EQ(some.size(), 96u);
+  long last = 64 * 56 * 56 - 1;
+  for (long corner : {0L, 55L, 55L * 56, last}) {
+    EXPECT_NE(std::find(some.begin(), some.end(), corner), some.end()) << corner;
+  }
+  EXPECT_EQ(some, sampled_elements({1, 64, 56, 56}, 96, 1));
+}
+
+TEST(NetworkBench, CountsWhatWasCheckedAndRefusesAWrongKernel) {
+  Graph original = graph(), candidate = original;
+  for (Node& node : candidate.nodes) {
+    if (node.op == "max_pool") node.op = "avg_pool";  // a unit that the original has not
+  }
+  NetworkBench bench(original, {.seconds = 0.02});
+  setenv("LATHE_FAULT", "wrong:2", 1);
+  NetworkTimes right = bench.measure(original);
+  EXPECT_EQ(right.failure, "");
+  EXPECT_GE(right.checks.units, 8);
+  EXPECT_EQ(right.checks.full, right.checks.units);
+  EXPECT_GT(right.checks.reduced, 0);
+  EXPECT_EQ(right.checks, right.own_checks);
+  NetworkTimes wrong = bench.measure(candidate);
+  EXPECT_NE(wrong.failure.find("it is wrong"), std::string::npos) << wrong.failure;
+  unsetenv("LATHE_FAULT");
+  NetworkTimes again = bench.measure(candidate);
+  EXPECT_EQ(again.failure, "");
+  EXPECT_EQ(again.checks.full, again.checks.units);
+}
+
+}  // namespace
+}  // namespace lathe::test
