@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Compares all metrics with their definitions in PyTorch, on the same networks and images.
 
 Usage: tests/metrics.py LATHE OTHER_PYTHON NETWORK [NETWORK ...]
