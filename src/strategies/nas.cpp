@@ -12,9 +12,7 @@ namespace {
 
 /// May a layer become this block, as far as its own score tells?
 bool is_allowed(const StrategyInput& input, size_t site, size_t block) {
-  const std::vector<double>& scores = input.tables.scores[site];
-  double moved = std::abs(std::log(scores[block] / scores[0]));
-  return input.rule.is_paper || moved <= input.rule.layer_band;
+  return input.rule.is_paper || std::abs(input.tables.moved(site, block)) <= input.rule.layer_band;
 }
 
 std::unique_ptr<Searcher> begin(const StrategyInput& input) {
