@@ -60,9 +60,9 @@ struct LeastSquares {
 LeastSquares least_squares(const Matrix& features, std::span<const double> targets,
                            double ridge = 0);
 
-/// Fits a linear function that is 0 where all features are 0: it has no intercept. No slope is below
-/// 0; a feature that would want such a slope gets 0. The ridge must be above 0. Nothing is said of
-/// observations left out.
+/// Fits a linear function that is 0 where all features are 0: it has no intercept. No slope is
+/// below 0; a feature that would want such a slope gets 0. The ridge must be above 0. Nothing is
+/// said of observations left out.
 LeastSquares nonnegative_least_squares(const Matrix& features, std::span<const double> targets,
                                        double ridge);
 

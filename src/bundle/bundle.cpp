@@ -71,7 +71,8 @@ nlohmann::json read_bundle(const std::string& folder) {
   int version = json[version_key].get<int>();
   if (version != bundle_version) {
     fail("'{}' was written by {} version of Lathe, {}", path,
-         version > bundle_version ? "a later" : "an earlier", json.value("lathe", nlohmann::json("?")).dump());
+         version > bundle_version ? "a later" : "an earlier",
+         json.value("lathe", nlohmann::json("?")).dump());
   }
   return json;
 }

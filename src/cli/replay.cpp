@@ -72,7 +72,8 @@ std::function<int()> prepare(Command& app) {
   auto options = std::make_shared<Options>();
   app.add_option("RECIPE", options->recipe, "the winner.recipe of a bundle, or the bundle's folder")
       ->required();
-  app.add_option("-o,--output FOLDER", options->folder, "the folder to write: a new one, or a bundle")
+  app.add_option("-o,--output FOLDER", options->folder,
+                 "the folder to write: a new one, or a bundle")
       ->required()
       ->writes();
   app.add_option("--network FILE", options->network,

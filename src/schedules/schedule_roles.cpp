@@ -170,8 +170,8 @@ std::optional<TileChoice> choose_positions(const Target& target, long positions,
                                            bool weights_stay) {
   // In cycles: two products or loads are done in one. A load of four factors serves four products
   // where an instruction can take one lane of it. Four pass until a sum can be added to again. A
-  // vector that comes from the second cache costs a quarter more, a factor hardly anything. The loop
-  // around it all costs a quarter.
+  // vector that comes from the second cache costs a quarter more, a factor hardly anything. The
+  // loop around it all costs a quarter.
   constexpr double lane_load = 0.25, until_sum = 4.0, vector_fetch = 0.25, factor_fetch = 0.04;
   constexpr double around = 0.25, clearly_cheaper = 0.999;
   // Weights that come from the second cache again and again had better meet more positions.

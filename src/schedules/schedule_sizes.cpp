@@ -73,7 +73,8 @@ std::optional<Tile> single_position(const TileRoom& room, const TileWish& wish) 
   Tile tile{1, wish.block.value_or(room.block), 1};
   if (wish.positions.value_or(1) != 1 || !are_sides(room, tile.block, 1)) return std::nullopt;
   long vectors = std::max(1L, tile.block / room.lanes);
-  while (vectors * tile.blocks < sums_in_flight && tile.block * tile.blocks * 2 <= room.all) tile.blocks *= 2;
+  while (vectors * tile.blocks < sums_in_flight && tile.block * tile.blocks * 2 <= room.all)
+    tile.blocks *= 2;
   bool wanted = wish.blocks && *wish.blocks != tile.blocks;
   if (wanted && (*wish.blocks < 1 || tile.block * *wish.blocks > room.all)) return std::nullopt;
   tile.blocks = wish.blocks.value_or(tile.blocks);

@@ -2,8 +2,8 @@
 // evaluation says of it, and again with what was learned.
 //
 // Times, MACs and weights of a network are sums over its layers, and so, nearly, is the logarithm
-// of the ratio of its scores. So the choice is an integer program. Two things are wrong with it, and
-// both are corrected:
+// of the ratio of its scores. So the choice is an integer program. Two things are wrong with it,
+// and both are corrected:
 //
 // - What the rule predicts is not linear. It is made linear at a solution, that solution is judged
 //   by the tables, and the program is solved again.
