@@ -164,13 +164,24 @@ void print_answers(const Answers& answers, const Options& options, const std::st
   }
 }
 
+/// Returns the shape of one image that a network reads.
+Shape image_of(const Type& type) {
+  return {type.shape.begin() + (type.shape.empty() ? 0 : 1), type.shape.end()};
+}
+
+/// Loads the images to run a network on: generated ones have its shape and its classes.
+Dataset load_images(const Options& options, const Runnable& network) {
+  Dataset data = load_dataset(options.data, Split::test, *normalize_named(options.normalize));
+  if (network.inputs.empty()) fail("the network has no input");
+  const Shape& said = network.outputs.front().type.shape;
+  if (said.size() != 2) return data;
+  return data.fitted({{InputForm{image_of(network.inputs.front().type)}}, said[1]});
+}
+
 /// Fails unless the network takes the images of a dataset, and knows all of its classes.
 void check_fits(const Runnable& network, const Dataset& data, const std::string& name) {
-  if (network.inputs.empty()) fail("the network has no input");
   const Type& type = network.inputs.front().type;
-  Shape image(type.shape.begin() + (type.shape.empty() ? 0 : 1), type.shape.end());
-  const Shape& said = network.outputs.front().type.shape;
-  if (said.size() == 2) data = data.fitted({{InputForm{image}}, said[1]});
+  Shape image = image_of(type);
   if (network.inputs.size() != 1 || image != data.shape) {
     fail("'{}' has images of the shape {}, but the network's input is {}", name,
          print_shape(data.shape), print_type(type));
@@ -184,8 +195,8 @@ void check_fits(const Runnable& network, const Dataset& data, const std::string&
 
 /// Runs the network on labelled images and counts how often it is right.
 int run_dataset(const Options& options) {
-  Dataset data = load_dataset(options.data, Split::test, *normalize_named(options.normalize));
   Runnable network = runnable(options, {});
+  Dataset data = load_images(options, network);
   check_fits(network, data, options.data);
   long batch = network.inputs.front().type.shape[0],
        count = options.limit > 0 ? std::min(options.limit, data.count) : data.count;

@@ -88,7 +88,7 @@ std::string bytes_in(const std::string& text) {
   return std::to_string(number);
 }
 
-std::string quoted(const std::string& word) {
+std::string in_quotes(const std::string& word) {
   bool plain = !word.empty() && word.find_first_of(" \t\n'\"") == std::string::npos;
   return plain ? word : "'" + word + "'";
 }
@@ -248,16 +248,16 @@ void Command::give(Option& option, const std::string& value) {
   }
   if (option.is_output && (value.empty() || value == "-" || value.ends_with("=-"))) {
     refuse("{} {}: name a file or a folder; this cannot be written to standard output",
-           option.name(), quoted(value));
+           option.name(), in_quotes(value));
   }
   const Accepts& accepts = option.accepts;
   if (!option.is_flag() && accepts.takes && !accepts.takes(value)) {
     bool words = !accepts.words.empty();
-    refuse("{} {}: {} {}", option.name(), quoted(value), words ? "it is" : "it is a number,",
+    refuse("{} {}: {} {}", option.name(), in_quotes(value), words ? "it is" : "it is a number,",
            accepts.shown);
   }
   if (!option.read(value)) {
-    refuse("{} {}: it is a number{}{}", option.name(), quoted(value),
+    refuse("{} {}: it is a number{}{}", option.name(), in_quotes(value),
            option.value == "N" ? " without a fraction" : "",
            option.value == "BYTES" ? " of bytes, like 512M or 2G" : "");
   }
@@ -272,7 +272,7 @@ size_t Command::read_option(const std::vector<std::string>& words, size_t at) {
   Option* found = option(name);
   if (found == nullptr) {
     if (is_short) name = word;
-    refuse("there is no option {}{}", quoted(name), suggestion(*this, name));
+    refuse("there is no option {}{}", in_quotes(name), suggestion(*this, name));
   }
   if (found->is_flag()) {
     if (end < word.size()) refuse("{} takes no value", found->name());
@@ -296,7 +296,7 @@ void Command::read_positional(const std::string& word) {
       return give(*option, word);
     }
   }
-  refuse("{} is one word too many", quoted(word));
+  refuse("{} is one word too many", in_quotes(word));
 }
 
 void Command::read_words(const std::vector<std::string>& words) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "capacity/gate.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
 
