@@ -22,10 +22,27 @@ Json to_json(const Target& target) {
           {"l1_bytes", target.l1_bytes},   {"l2_bytes", target.l2_bytes}};
 }
 
+/// Returns the architecture that a triple begins with.
+Architecture architecture_of(const std::string& triple) {
+  auto begin = [](const std::string& text) { return text.substr(0, text.find('-')); };
+  for (const Target& known : targets()) {
+    if (begin(known.triple) == begin(triple)) return known.architecture;
+  }
+  fail("it was made for '{}', which this Lathe does not know", triple);
+}
+
 Target target_from_json(const Json& json, long workers) {
-  return {json.at("name"),         json.at("triple"),    json.at("features"),
-          json.at("vector_bytes"), json.at("registers"), json.at("lane_products"),
-          json.at("l1_bytes"),     json.at("l2_bytes"),  workers};
+  std::string triple = json.at("triple");
+  return {.name = json.at("name"),
+          .architecture = architecture_of(triple),
+          .triple = triple,
+          .features = json.at("features"),
+          .vector_bytes = json.at("vector_bytes"),
+          .registers = json.at("registers"),
+          .lane_products = json.at("lane_products"),
+          .l1_bytes = json.at("l1_bytes"),
+          .l2_bytes = json.at("l2_bytes"),
+          .workers = workers};
 }
 
 Json to_json(const MadeFrom& origin) {

@@ -114,7 +114,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb emit() {
-  return {"emit", "print a nest, or a layer NETWORK:LAYER, at a stage of the compiler", prepare,
+  return {"emit", "print a nest or a layer NETWORK:LAYER at a stage of the compiler", prepare,
           "lathe emit 'matmul(m=64, n=64, k=64)' 'split(n, 8) -> vectorize(n.i)' --at loops"};
 }
 

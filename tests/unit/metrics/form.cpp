@@ -43,14 +43,15 @@ TEST(Form, GeneratedDataFitEveryNetwork) {
 TEST(Judgeable, SaysFirstWhyNot) {
   EXPECT_NO_THROW(check_judgeable(load_model("resnet20-cifar")));
   EXPECT_NO_THROW(check_judgeable(load_model("vgg16")));
-  expect_failure([] { check_judgeable(load_model("bert_tiny")); }, {"cannot be judged", "no conv"});
+  test::expect_failure([] { check_judgeable(load_model("bert_tiny")); },
+                       {"cannot be judged", "no conv"});
   // As an exporter that folds batch normalisations leaves it.
   Graph folded = load_model("resnet20-cifar");
   for (Node& node : folded.nodes) {
     if (node.op == "batch_norm") node = {node.name, "identity", {}, {node.inputs[0]}, node.outputs};
   }
-  expect_failure([&] { check_judgeable(folded); },
-                 {"cannot be judged", "9 residual blocks", "training mode"});
+  test::expect_failure([&] { check_judgeable(folded); },
+                       {"cannot be judged", "9 residual blocks", "training mode"});
 }
 
 }  // namespace

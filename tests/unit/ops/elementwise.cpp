@@ -10,8 +10,8 @@
 namespace lathe::test {
 namespace {
 
-void expect_elements(const std::string& name, std::vector<std::string> more,
-                     const std::function<double(double)>& f) {
+void expect_each(const std::string& name, std::vector<std::string> more,
+                 const std::function<double(double)>& f) {
   for (const char* shape : {"(c=1)", "(n=1, c=2, h=3)", "(c=3, w=5)", "(n=3, c=1, h=7, w=1)"}) {
     more.push_back(name + shape);
   }
@@ -25,23 +25,23 @@ void expect_elements(const std::string& name, std::vector<std::string> more,
 }
 
 TEST(Elementwise, Relu) {
-  expect_elements("relu", {}, [](double x) { return x < 0 ? 0 : x; });
+  expect_each("relu", {}, [](double x) { return x < 0 ? 0 : x; });
 }
 
 TEST(Elementwise, Sigmoid) {
-  expect_elements("sigmoid", {}, [](double x) { return 1 / (1 + std::exp(-x)); });
+  expect_each("sigmoid", {}, [](double x) { return 1 / (1 + std::exp(-x)); });
 }
 
 TEST(Elementwise, Tanh) {
-  expect_elements("tanh", {}, [](double x) { return std::tanh(x); });
+  expect_each("tanh", {}, [](double x) { return std::tanh(x); });
 }
 
 TEST(Elementwise, Gelu) {
-  expect_elements("gelu", {}, [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); });
+  expect_each("gelu", {}, [](double x) { return 0.5 * x * std::erfc(-x / std::sqrt(2.0)); });
 }
 
 TEST(Elementwise, HardSwish) {
-  expect_elements("hard_swish", {}, [](double x) {
+  expect_each("hard_swish", {}, [](double x) {
     return x <= -3 ? 0 : x >= 3 ? x : x * (x + 3) / 6;
   });
 }

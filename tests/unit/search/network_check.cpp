@@ -44,10 +44,10 @@ const char* const network =
 Graph graph() { return initialised(parse_graph(network), 1); }
 
 /// The network, compiled, and what its units became.
-struct Case {
+struct Sample {
   std::shared_ptr<MadeUnits> made = std::make_shared<MadeUnits>();
   Compiled compiled;
-  Case() {
+  Sample() {
     CompileOptions how;
     how.made = made;
     compiled = compile(graph(), how);
@@ -58,7 +58,7 @@ struct Case {
 };
 
 TEST(NetworkCheck, PassesWhatIsRight) {
-  std::vector<UnitCheck> checks = Case().check();
+  std::vector<UnitCheck> checks = Sample().check();
   EXPECT_GE(checks.size(), 6u);
   for (const UnitCheck& check : checks) {
     EXPECT_EQ(check.wrong, "") << check.node << " " << check.key;
@@ -67,13 +67,13 @@ TEST(NetworkCheck, PassesWhatIsRight) {
 }
 
 TEST(NetworkCheck, FindsOneWrongInstructionInAnyKernel) {
-  const Case right;
+  const Sample right;
   int broken = 0;
   for (const UnitCheck& unit : right.check()) {
     if (unit.node == "z") continue;  // a softmax is the same whatever is added to its operand
     std::shared_ptr<const Made> made = right.made->find(unit.key);
     for (size_t k = 0; k < made->code.kernels.size(); ++k) {
-      Case wrong = right;
+      Sample wrong = right;
       if (!break_kernel(wrong.compiled, *made, k)) continue;  // it only copies
       ++broken;
       std::vector<UnitCheck> checks = wrong.check();
