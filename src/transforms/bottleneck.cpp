@@ -76,11 +76,11 @@ std::vector<Step> candidates_of_bottleneck(const Nest& nest) {
   for (long factor : divisors(loop.extent)) {
     Step step{"bottleneck", {factor}};
     if (applies(nest, step)) steps.push_back(step);
-    std::vector<const char*> completions{"reduce"};
-    if (written) completions = {"expand", "deepen", "repeat"};
-    for (const char* completion : completions) {
+    // Not reduce: on a layer that other steps cut up, what is read of its input has no simple form,
+    // and to count it can take minutes. Lists of blocks name it where it is wanted.
+    for (const char* completion : {"expand", "deepen", "repeat"}) {
       Step completed{"bottleneck", {factor, completion}};
-      if (applies(nest, completed)) steps.push_back(std::move(completed));
+      if (written && applies(nest, completed)) steps.push_back(std::move(completed));
     }
   }
   return steps;
