@@ -58,12 +58,12 @@ void print_ways(const SearchResult& result) {
     line("", each.ms ? print_way(way, *each.ms, each.original_ms)
                      : fmt::format("{:<34}none of {} passed", way, each.tried));
   }
-  line("", print_way("Lathe", winner.ms, winner.original_ms));
+  line("", print_way(way_of_winner(result), winner.ms, winner.original_ms));
   size_t most = 0;
   for (const ResultKind& kind : result.kinds) most = std::max(most, kind.variants.size());
   line("", fmt::format("the list has up to {} blocks a layer, 10^{:.1f} networks",
                        result.blocks->most, result.blocks->log_networks));
-  if (result.log_networks) {
+  if (result.log_networks && result.strategy != "nas") {
     line("", fmt::format("Lathe chose from up to {} variants, 10^{:.1f} networks", most,
                          *result.log_networks));
   }

@@ -122,7 +122,7 @@ std::string print_spaces(const SearchResult& result) {
       "The list has up to {} blocks a layer, which make 10^{:.1f} networks; they were compiled, "
       "judged and tuned like the winner.",
       result.blocks->most, result.blocks->log_networks);
-  if (!result.log_networks) return text;
+  if (!result.log_networks || result.strategy == "nas") return text;
   size_t most = 0;
   for (const ResultKind& kind : result.kinds) most = std::max(most, kind.variants.size());
   return text + fmt::format(" Lathe chose from up to {} variants a layer, 10^{:.1f} networks.",
@@ -158,7 +158,7 @@ Html others_section(const SearchResult& result) {
   std::string tuned = result.winner.tuned ? ", tuned" : "";
   add("compiler alone", "the original" + tuned, own, own);
   if (result.blocks) add_blocks(*result.blocks, rows);
-  if (result.found) add("Lathe", "the winner" + tuned, result.winner.ms, own);
+  if (result.found) add(way_of_winner(result), "the winner" + tuned, result.winner.ms, own);
   for (const ResultPeer& peer : result.peers) add(peer.name, "the original", peer.ms, own);
   Html table =
       html_table("Other ways", {{"by"}, {"network"}, {"ms", true}, {"times faster", true}}, rows);

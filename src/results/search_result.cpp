@@ -313,6 +313,10 @@ std::string file_of(const std::string& folder) { return folder + "/result.json";
 
 }  // namespace
 
+std::string way_of_winner(const SearchResult& result) {
+  return result.strategy == "nas" ? "list of blocks (sampled)" : "Lathe";
+}
+
 json to_json(const SearchResult& result) {
   json file = Writing::written(result);
   file[version_key] = result_version;

@@ -163,6 +163,10 @@ struct SearchResult {
   friend bool operator==(const SearchResult&, const SearchResult&) = default;
 };
 
+/// Names the way that found the winner: "Lathe", or how it was chosen from the list of blocks,
+/// where that was all there was to choose from.
+std::string way_of_winner(const SearchResult& result);
+
 /// Converts to and from JSON. What is missing or of another type is named by its place, as in
 /// "winner.verdict.ratio"; what a later version wrote is refused. Fields that are not known are
 /// passed over.

@@ -92,6 +92,13 @@ TEST(SearchResult, WaysOfTheList) {
   EXPECT_TRUE(to_json(sample_result())["blocks"]["ways"][0]["ms"].is_null());
 }
 
+TEST(SearchResult, NamesTheWayOfTheWinner) {
+  SearchResult result = sample_result();
+  EXPECT_EQ(way_of_winner(result), "Lathe");
+  result.strategy = "nas";
+  EXPECT_EQ(way_of_winner(result), "list of blocks (sampled)");
+}
+
 TEST(SearchResult, VerdictOfJournal) {
   ResultVerdict verdict = *sample_result().winner.verdict;
   EXPECT_EQ(verdict_from_json(to_json(sample_result())["winner"]["verdict"]), verdict);
