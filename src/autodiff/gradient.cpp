@@ -52,7 +52,7 @@ class Differentiation {
     nodes_ = graph_.nodes.size();
     for (const Counted& each : of) {
       if (!active_[each.value]) continue;
-      ValueId factor = each.factor == no_value ? ones(each.value) : each.factor;
+      ValueId factor = each.factor == no_value ? constant_like(each.value, 1) : each.factor;
       parts_[each.value].push_back(factor);
     }
     for (size_t n = nodes_; n-- > 0;) visit(n);
@@ -107,11 +107,12 @@ class Differentiation {
     return output;
   }
 
-  /// Returns a constant of ones, of the type of what is differentiated.
-  ValueId ones(ValueId of) {
+  /// Returns a constant of the type of a value, with the same number everywhere.
+  ValueId constant_like(ValueId of, double number) {
     const Type type = graph_.values[of].type;
-    std::vector<double> values(static_cast<size_t>(count_of(type.shape)), 1.0);
-    ValueId id = add_value("d." + graph_.values[of].name + ".ones", type);
+    std::vector<double> values(static_cast<size_t>(count_of(type.shape)), number);
+    const char* what = number == 0 ? ".zeros" : ".ones";
+    ValueId id = add_value("d." + graph_.values[of].name + what, type);
     graph_.values[id].kind = Value::Kind::constant;
     graph_.values[id].data = Array::of_reals(type.element, type.shape, values);
     return id;
@@ -170,10 +171,11 @@ class Differentiation {
     for (size_t i = 0; i < all.size(); ++i) {
       if (!known.reads[i]) all[i] = no_value;
     }
-    for (size_t i = 0; i < all.size(); ++i) {
+    // Nothing that counts depends on an output without a gradient.
+    size_t first = call.inputs() + node.outputs.size();
+    for (size_t i = first; i < all.size(); ++i) {
       if (known.reads[i] && all[i] == no_value) {
-        fail("node '{}': output {} has no gradient, but its inputs' depend on it", node.name,
-             i - call.inputs() - node.outputs.size());
+        all[i] = constant_like(node.outputs[i - first], 0);
       }
     }
     ValueId to = node.inputs[by];

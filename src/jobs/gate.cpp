@@ -185,8 +185,9 @@ GateVerdict judge_network(const GateJobOptions& options, const JobListener& list
   std::vector<Scores> first = scorer.run(original, metrics);
   before = seeds;
   check_stopped(listener);
-  return judge(suited(options.rule, original, scorer.dataset()),
-               compared(first, scorer.run(candidate, metrics)));
+  std::vector<Scores> second = scorer.run(candidate, metrics);
+  listener(WorkDone{"evaluations", 2 * seeds, 2 * seeds});
+  return judge(suited(options.rule, original, scorer.dataset()), compared(first, second));
 }
 
 RandomJudgement judge_random(const GateJobOptions& options, const RandomNetworks& how,

@@ -106,11 +106,12 @@ Nest draw_nest(Random& random, isl::ctx ctx, const std::vector<std::string>& exa
   return load(ctx, text);
 }
 
-/// Applies up to "count" random steps of one kind that are accepted.
+/// Applies up to "count" random steps of one kind that are accepted, without those that no CPU has:
+/// blocks and threads.
 Nest walked(Random& random, Nest nest, Transform::Kind kind, long count, std::string& story) {
   std::vector<const Transform*> transforms;
   for (const Transform& t : transforms::all()) {
-    if (t.kind == kind) transforms.push_back(&t);
+    if (t.kind == kind && t.name != "bind") transforms.push_back(&t);
   }
   for (; count > 0; --count) {
     const Transform& t = *random.pick(transforms);
