@@ -115,8 +115,8 @@ MemoryPlan plan_memory(const std::vector<Lifetime>& buffers) {
   // Where much is lost, two that change places in the order may help.
   long live = most_live(buffers);
   Random random(1, "memory");
-  constexpr int most_tries = 500;  // some milliseconds
-  constexpr long little = 20;      // a twentieth more than is alive is good enough
+  constexpr int most_tries = 5000;  // some tens of milliseconds
+  constexpr long little = 20;       // a twentieth more than is alive is good enough
   for (int tries = 0; tries < most_tries && best.bytes > live + live / little; ++tries) {
     std::vector<size_t> trial = best_order;
     std::swap(trial[random.below(trial.size())], trial[random.below(trial.size())]);

@@ -111,7 +111,7 @@ Nest draw_nest(Random& random, isl::ctx ctx, const std::vector<std::string>& exa
 Nest walked(Random& random, Nest nest, Transform::Kind kind, long count, std::string& story) {
   std::vector<const Transform*> transforms;
   for (const Transform& t : transforms::all()) {
-    if (t.kind == kind && t.name != "bind") transforms.push_back(&t);
+    if (t.kind == kind) transforms.push_back(&t);
   }
   for (; count > 0; --count) {
     const Transform& t = *random.pick(transforms);
@@ -120,7 +120,7 @@ Nest walked(Random& random, Nest nest, Transform::Kind kind, long count, std::st
     Step step = draw ? random_arguments(random, nest, t) : random.pick(seen);
     try {
       Judged judged = try_step(nest, step);
-      if (!judged.verdict.accepted()) continue;
+      if (!judged.verdict.accepted() || t.name == "bind") continue;
       nest = judged.nest;
       story += (story.ends_with("\n") ? "" : " -> ") + print(step);
     } catch (const UserError&) {
