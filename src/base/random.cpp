@@ -1,7 +1,10 @@
 // random.cpp: splitmix64, and Marsaglia's polar method for normal numbers. Interface: random.h.
 #include "base/random.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 
 namespace lathe {
 namespace {
@@ -34,6 +37,27 @@ uint64_t hash_bytes(std::string_view bytes, uint64_t seed) {
   uint64_t hash = mixed(seed + golden);
   for (char c : bytes) hash = mixed((hash ^ static_cast<unsigned char>(c)) + golden);
   return hash;
+}
+
+uint64_t hash_data(std::span<const std::byte> bytes) {
+  // Four chains, as one would wait for its own products.
+  constexpr size_t chains = 4, word = sizeof(uint64_t);
+  std::array<uint64_t, chains> hashes;
+  for (size_t i = 0; i < chains; ++i) hashes[i] = mixed(bytes.size() + (i + 1) * golden);
+  size_t at = 0;
+  auto take = [&](uint64_t& hash, size_t size) {
+    uint64_t next = 0;
+    std::memcpy(&next, bytes.data() + at, size);
+    hash = mixed((hash ^ next) + golden);
+    at += size;
+  };
+  while (at + chains * word <= bytes.size()) {
+    for (uint64_t& hash : hashes) take(hash, word);
+  }
+  while (at < bytes.size()) take(hashes.front(), std::min(word, bytes.size() - at));
+  uint64_t result = 0;
+  for (uint64_t hash : hashes) result = mixed((result ^ hash) + golden);
+  return result;
 }
 
 Random::Random(uint64_t seed, std::string_view name) : state_(hash_bytes(name, seed)) {}

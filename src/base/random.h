@@ -2,7 +2,9 @@
 // operations that IEEE 754 rounds exactly. No library function that may differ is called.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 namespace lathe {
@@ -29,5 +31,8 @@ class Random {
 
 /// Hashes bytes: the same on every machine and in every run.
 uint64_t hash_bytes(std::string_view bytes, uint64_t seed = 0);
+
+/// The same for the elements of tensors, which are many: eight bytes at a time.
+uint64_t hash_data(std::span<const std::byte> bytes);
 
 }  // namespace lathe

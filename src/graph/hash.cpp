@@ -30,8 +30,7 @@ uint64_t hash_of_data(const Array& data) {
     for (const std::string& s : data.strings()) h.add(s);
     return h.hash();
   }
-  auto bytes = data.bytes();
-  return hash_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  return hash_data(data.bytes());
 }
 
 uint64_t hash_of_given(const Value& value) {

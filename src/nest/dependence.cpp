@@ -94,7 +94,12 @@ void add_ordered(std::vector<Dependence>& list, Dependence d, const std::vector<
     if (depth == shared) return;
     isl::aff ahead = distance(d, order, depth);
     isl::aff zero = poly::constant(d.pairs.space(), 0);
-    if (poly::same(ahead, zero)) continue;
+    std::optional<long> everywhere = poly::constant_on(d.pairs, ahead);
+    if (everywhere == 0) continue;
+    if (everywhere) {
+      if (*everywhere > 0) add_if_any(list, d, d.pairs);
+      return;
+    }
     add_if_any(list, d, d.pairs.intersect(ahead.gt_set(zero)));
     d.pairs = d.pairs.intersect(ahead.eq_set(zero));
     if (d.pairs.is_empty()) return;

@@ -64,7 +64,7 @@ std::optional<Violation> follow(const Dependence& d, const std::vector<Order>& o
     if (reach.lower < 0) {
       return violated(d, pairs.intersect(ahead.lt_set(zero)), Violation::How::reversed, &loop);
     }
-    pairs = pairs.intersect(ahead.eq_set(zero));
+    if (reach.upper > 0) pairs = pairs.intersect(ahead.eq_set(zero));
   }
 }
 

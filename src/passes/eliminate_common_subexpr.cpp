@@ -22,9 +22,7 @@ void unite_constants(Rewrite& rewrite) {
   for (ValueId id = 0; id < rewrite.graph.values.size(); ++id) {
     const Value& value = rewrite.graph.values[id];
     if (value.kind != Value::Kind::constant || value.type.element == Element::string) continue;
-    auto bytes = value.data->bytes();
-    uint64_t hash = hash_bytes({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
-    std::vector<ValueId>& alike = known[{print_type(value.type), hash}];
+    std::vector<ValueId>& alike = known[{print_type(value.type), hash_data(value.data->bytes())}];
     auto same = std::find_if(alike.begin(), alike.end(), [&](ValueId other) {
       return *rewrite.graph.values[other].data == *value.data;
     });

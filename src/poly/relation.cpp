@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
+#include "poly/linear.h"
 
 namespace lathe::poly {
 namespace {
@@ -153,6 +155,77 @@ std::optional<CutBox> cut_box(const isl::set& set) {
   return result;
 }
 
+/// Puts "value" in the place of coordinate "i" of "a".
+void substitute(Affine& a, size_t i, const Affine& value) {
+  long times = std::exchange(a.coefficients[i], 0);
+  for (size_t k = 0; times != 0 && k < a.coefficients.size(); ++k) {
+    a.coefficients[k] += times * value.coefficients[k];
+  }
+  a.constant += times * value.constant;
+  for (Affine::Floor& floor : a.floors) substitute(floor.of, i, value);
+}
+
+/// Solves an equality for a coordinate that it has once; nothing if there is none.
+std::optional<std::pair<size_t, Affine>> solved(const Constraint& constraint) {
+  const Affine& e = constraint.expression;
+  if (!constraint.equality || !e.is_linear()) return std::nullopt;
+  for (size_t i = 0; i < e.coefficients.size(); ++i) {
+    if (std::abs(e.coefficients[i]) != 1) continue;
+    Affine value = constant_of(e.coefficients.size(), 0);
+    value = plus(value, e, -e.coefficients[i]);
+    value.coefficients[i] = 0;
+    return std::pair(i, value);
+  }
+  return std::nullopt;
+}
+
+/// A set in one piece and a function on it, in which coordinates that equal others are replaced by
+/// them: in most pairs of instances that touch one element, some do.
+struct Reduced {
+  std::vector<Constraint> conditions;
+  Affine function;
+  std::vector<bool> replaced;  // coordinates that nothing depends on any more
+};
+
+std::optional<Reduced> reduced(const isl::set& set, const isl::aff& a) {
+  if (isl_set_n_basic_set(set.get()) != 1) return std::nullopt;
+  if (isl_set_involves_locals(set.get()) == isl_bool_true) return std::nullopt;
+  Reduced result{constraints(set).front(), take_apart(a), std::vector<bool>(arity(set), false)};
+  if (result.function.divisor != 1) return std::nullopt;
+  for (size_t c = 0; c < result.conditions.size(); ++c) {
+    auto found = solved(result.conditions[c]);
+    if (!found) continue;
+    auto [i, value] = *found;
+    for (Constraint& other : result.conditions) substitute(other.expression, i, value);
+    substitute(result.function, i, value);
+    result.replaced[i] = true;
+  }
+  // Floors that are equal now become one.
+  result.function = plus(constant_of(arity(set), 0), result.function);
+  return result;
+}
+
+/// Returns the range of the function if what is left of the set is a box; nothing otherwise.
+std::optional<Interval> range_on_rest(const Reduced& r) {
+  std::vector<Interval> box_sides(r.replaced.size(), {-unbounded, unbounded});
+  for (const Constraint& constraint : r.conditions) {
+    if (constraint.expression.is_constant()) {
+      long value = constraint.expression.constant;
+      if (constraint.equality ? value != 0 : value < 0) return std::nullopt;
+    } else if (!narrow(constraint, box_sides)) {
+      return std::nullopt;
+    }
+  }
+  for (size_t i = 0; i < box_sides.size(); ++i) {
+    Interval& side = box_sides[i];
+    if (r.replaced[i]) side = {0, 0};
+    if (side.lower == -unbounded || side.upper == unbounded || side.size() < 1) return std::nullopt;
+  }
+  Interval reach = reach_on_box(r.function, box_sides);
+  if (r.function.is_linear() || reach.size() == 1) return reach;
+  return std::nullopt;
+}
+
 isl::aff rebuilt(const Affine& a, const isl::space& space, const std::vector<Interval>& hull);
 
 /// Builds  floor(a)  again: multiples of the divisor leave it, and what stays inside may be
@@ -277,13 +350,21 @@ Interval range(const isl::set& set, size_t i) {
 }
 
 Interval range(const isl::set& set, const isl::aff& a) {
-  Affine linear = take_apart(a);
-  auto box_sides = linear.is_linear() ? sides(set) : std::nullopt;
-  if (!box_sides) {
-    return {to_long(isl_set_min_val(set.get(), a.get())),
-            to_long(isl_set_max_val(set.get(), a.get()))};
+  // isl solves integer programs for what can mostly be read off.
+  auto by_hand = reduced(set, a);
+  if (by_hand && by_hand->function.is_constant()) {
+    return {by_hand->function.constant, by_hand->function.constant};
   }
-  return range_on_box(linear, *box_sides);
+  auto found = by_hand ? range_on_rest(*by_hand) : std::nullopt;
+  if (found) return *found;
+  return {to_long(isl_set_min_val(set.get(), a.get())),
+          to_long(isl_set_max_val(set.get(), a.get()))};
+}
+
+std::optional<long> constant_on(const isl::set& set, const isl::aff& a) {
+  auto by_hand = reduced(set, a);
+  if (!by_hand || !by_hand->function.is_constant()) return std::nullopt;
+  return by_hand->function.constant;
 }
 
 isl::set mapped_into(const isl::set& set, const isl::multi_aff& function, const isl::set& target) {

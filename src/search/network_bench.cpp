@@ -202,7 +202,7 @@ UnitComparison NetworkBench::compared_small(const Unit& unit) const {
   auto smaller = reduced(unit, reduced_products);
   if (!smaller) return {"", "it cannot be made smaller"};
   auto choice = choice_for(how_, unit);
-  if (!choice) choice = Choice{make_unit(unit, how_)->code.schedule, {}};
+  if (!choice) choice = Choice{how_.made->find(unit.key)->code.schedule, {}};
   return compare_with_interpreter(*smaller, *choice, how_.target);
 }
 
