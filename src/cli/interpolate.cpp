@@ -133,7 +133,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->job.score.network);
   app.add_option("FIRST", options->first, "the recipe of one network, like 'group(2)'")->required();
@@ -161,7 +161,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb interpolate() {
-  return {"interpolate", "show the networks between two networks", prepare,
+  return {"interpolate", "show the networks between two networks", set_up,
           "lathe interpolate resnet18-cifar 'group(2)' 'group(4)' --points 3"};
 }
 
