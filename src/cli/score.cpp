@@ -11,7 +11,8 @@ namespace {
 
 struct Options {
   ScoreArguments score;
-  std::string metrics = "fisher", recipe, gradients;
+  std::string metrics = metrics_used(Contribution::Use::bands).front().name;
+  std::string recipe, gradients;
   bool json = false, layers = true;
 };
 
@@ -154,7 +155,7 @@ std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_score_arguments(app, options->score);
   app.add_option("--metric NAMES", options->metrics,
-                 "which metrics: one, or several with commas, like fisher,naswot, or all");
+                 "which metrics: one, several with commas, or all");
   app.add_option("--recipe RECIPE", options->recipe,
                  "compare with the network that a recipe makes: 'NAMES: STEPS', or a .json or "
                  ".recipe file");
