@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "base/printable.h"
 
 namespace lathe {
@@ -164,14 +165,12 @@ std::string Lexer::expect_text(std::string_view what) {
 
 long Lexer::expect_integer(std::string_view what) {
   const std::string& text = peek().text;
-  long value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  bool whole = error == std::errc() && end == text.data() + text.size();
-  if (peek().kind != Token::Kind::number || !whole) {
+  auto value = number_in<long>(text);
+  if (peek().kind != Token::Kind::number || !value) {
     fail_here(fmt::format("expected {}, found '{}'", what, text));
   }
   take();
-  return value;
+  return *value;
 }
 
 double Lexer::expect_number(std::string_view what) {
@@ -181,11 +180,11 @@ double Lexer::expect_number(std::string_view what) {
     value = std::numeric_limits<double>::infinity();
   } else {
     const std::string& text = peek().text;
-    auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    bool whole = error == std::errc() && end == text.data() + text.size();
-    if (peek().kind != Token::Kind::number || !whole) {
+    auto number = number_in<double>(text);
+    if (peek().kind != Token::Kind::number || !number) {
       fail_here(fmt::format("expected {}, found '{}'", what, text));
     }
+    value = *number;
     take();
   }
   return negative ? -value : value;

@@ -28,18 +28,18 @@ struct Bundle {
   std::string report = "";  ///< the path of a page about the search, which is copied; "": none
 };
 
-/// Writes the folder, all or nothing. One that an earlier call wrote is replaced, unless a file was
-/// changed since: weights that were trained, say. Files of others in it stay. Any other folder or
-/// file is refused, unless it is empty.
+/// Writes the folder, all or nothing. It replaces the bundle of an earlier call, unless somebody
+/// changed a file of that since: trained the weights, say. Other files in the folder stay. Any
+/// other folder is refused unless it is empty, and so is a file.
 void write_bundle(const Bundle& bundle, const std::string& folder);
 
-/// Fails as write_bundle() would where the folder is wrong, before anything is made.
+/// Fails if write_bundle() would refuse the folder. Ask this before long work.
 void check_bundle_folder(const std::string& folder);
 
-/// Returns what bundle.json says. Fails where there is none, or another version wrote it.
+/// Returns what bundle.json says. Fails if there is none, or if another version wrote it.
 nlohmann::json read_bundle(const std::string& folder);
 
-/// Returns the hashes of a bundle's files, as they were written.
+/// Returns the hashes that a bundle's files had when they were written.
 FileHashes bundle_files(const std::string& folder);
 
 }  // namespace lathe

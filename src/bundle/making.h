@@ -5,8 +5,8 @@
 //   make_bundle(load(again.making.origin), again.recipe, again.making, options_of(again.making),
 //               "again");
 //
-// What was tuned is part of it, as the schedules and layouts that the compiler was told: the code
-// is the same where the database of tuning is another.
+// The schedules and layouts that tuning chose are part of it. So the code is the same, whatever is
+// in the database of tuning when the bundle is made again.
 #pragma once
 
 #include "bundle/bundle.h"
@@ -28,7 +28,7 @@ struct MadeFrom {
 struct Making {
   MadeFrom origin;
   uint64_t graph = 0;  ///< structural hash of the network that the recipe is for
-  /// The same of its operators and types alone: whatever its weights are (structure_of()).
+  /// A hash of its operators and types alone, without its weights (structure_of()).
   std::string structure = {};
   uint64_t seed = 0;  ///< of weights that nobody trained
   Target target = {};
@@ -39,7 +39,7 @@ struct Making {
   nlohmann::json about = {};
 };
 
-/// Converts to and from JSON. Fails where something is missing, and says what.
+/// Converts to and from JSON. Fails if something is missing, and says what.
 nlohmann::json to_json(const Making& making);
 Making making_from_json(const nlohmann::json& json);
 
@@ -49,21 +49,21 @@ struct Remade {
   Making making;
 };
 
-/// Returns how the bundle of a recipe was made; nothing where the file is a recipe and no more.
+/// Returns how the bundle of a file winner.recipe was made; nothing if the file is only a recipe.
 std::optional<Making> making_in(const std::string& path);
 
-/// Reads such a file. Fails where it is a recipe and no more.
+/// Reads a file winner.recipe. Fails if it is only a recipe.
 Remade read_making(const std::string& path);
 
-/// Names what a network with weights is made of, as it is compiled: neither names nor data count.
+/// Returns a hash of a network's structure, as it is compiled. Names and data do not count.
 std::string structure_of(const Graph& network);
 
 /// Returns the options to compile with, choices included.
 CompileOptions options_of(const Making& making);
 
-/// Applies the recipe to a network, compiles what it makes and writes the bundle, with the page
-/// about the search if there is one. Of the making, what the graph and the options say is filled
-/// in.
+/// Applies the recipe to a network, compiles the result and writes the bundle, with the page about
+/// the search if there is one. Fills in those parts of "making" that follow from the network and
+/// the options.
 void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making making,
                  const CompileOptions& options, const std::string& folder,
                  const std::string& report = "");

@@ -12,8 +12,8 @@
 
 namespace lathe {
 
-/// Returns paths for names: those that are paths stay as they are where no other needs the place.
-/// The paths differ, and none is the beginning of another.
+/// Returns a path for each name. A name that is a path already stays as it is, unless another name
+/// needs its place. The paths differ, and none is the beginning of another.
 std::vector<std::string> module_paths(const std::vector<std::string>& names);
 
 /// Writes the access to a path: self.layer1[0].conv1.
@@ -22,16 +22,16 @@ std::string print_access(const std::string& path);
 /// Hands out names of variables, each once.
 class VariableNames {
  public:
-  /// Returns a name like "name" that is no word of the language, is not "taken" and was not handed
-  /// out before.
+  /// Names that are "taken" are never handed out.
   explicit VariableNames(std::set<std::string> taken) : taken_(std::move(taken)) {}
+  /// Returns a name like "name" that is free and that is no keyword of Python.
   std::string unique(const std::string& name);
 
  private:
   std::set<std::string> taken_;
 };
 
-/// Writes a text as Python does: "it's" with quotes, escaped.
+/// Writes a text as a literal of Python, with quotes and escapes.
 std::string print_python(const std::string& text);
 
 }  // namespace lathe

@@ -15,16 +15,22 @@ using Forms = std::map<std::string, TorchForm>;
 
 // Reductions.
 
+/// Returns the dimensions that a reduction is over, none of them counted from the end.
+Shape reduced_axes(const TorchSite& site) {
+  Shape axes = site.call().integers("axes");
+  auto rank = static_cast<long>(site.shape().size());
+  for (long& axis : axes) axis = axis < 0 ? axis + rank : axis;
+  if (!axes.empty()) return axes;
+  for (long d = 0; d < rank; ++d) axes.push_back(d);
+  return axes;
+}
+
 /// A reduction: a pattern with {x} for the operand and {over} for the arguments.
 TorchForm reduction(const char* before, const char* after) {
   return {[before, after](const TorchSite& site) {
-    Shape axes = site.call().integers("axes");
-    auto rank = static_cast<long>(site.shape().size());
-    for (long& axis : axes) axis = axis < 0 ? axis + rank : axis;
-    if (axes.empty()) {
-      for (long d = 0; d < rank; ++d) axes.push_back(d);
-    }
-    if (rank == 0) site.call().refuse("PyTorch has no reduction of a scalar over its dimensions");
+    Shape axes = reduced_axes(site);
+    if (site.shape().empty())
+      site.call().refuse("PyTorch has no reduction of a scalar over its dimensions");
     std::string keep = site.call().flag("keep") ? ", keepdim=True" : "";
     return fmt::format("{}{}{}{}){}", site.x(), before, print_tuple(axes), keep, after);
   }};
@@ -32,12 +38,7 @@ TorchForm reduction(const char* before, const char* after) {
 
 /// PyTorch multiplies along one dimension at a time.
 std::string reduce_prod(const TorchSite& site) {
-  Shape axes = site.call().integers("axes");
-  auto rank = static_cast<long>(site.shape().size());
-  for (long& axis : axes) axis = axis < 0 ? axis + rank : axis;
-  if (axes.empty()) {
-    for (long d = 0; d < rank; ++d) axes.push_back(d);
-  }
+  Shape axes = reduced_axes(site);
   std::sort(axes.begin(), axes.end(), std::greater<>());
   std::string result = site.x();
   for (long axis : axes) {

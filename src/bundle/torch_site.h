@@ -1,8 +1,8 @@
 // A node of a graph while it is written in Python: its call, and its operands' names there.
 // torch_layers.cpp and torch_ops.cpp hold the translations.
 //
-// Operators that hold weights are modules where the weights are their own; elsewhere, and for all
-// others, functions stand for them.
+// An operator becomes a module if it has weights that no other node reads. Any other operator
+// becomes an expression.
 #pragma once
 
 #include <functional>
@@ -50,18 +50,20 @@ struct TorchForm {
   std::function<std::optional<TorchLayer>(const TorchSite&)> layer = nullptr;
 };
 
-/// Returns the translations by the operators' names; those of layers and windows alone.
+/// Returns all translations, by the operators' names.
 const std::map<std::string, TorchForm>& torch_forms();
+/// Returns those of layers and windows, which torch_layers.cpp holds.
 std::map<std::string, TorchForm> torch_layer_forms();
 
-/// Names PyTorch's type of such elements, "torch.float32", if there is one.
+/// Returns the name of PyTorch's type for an element, "torch.float32"; nothing if it has none.
 std::optional<std::string> torch_type(Element element);
 
 /// Writes numbers: 1e-05, float("inf"); (1, 2), (3,).
 std::string print_number(double value);
 std::string print_tuple(const Shape& list);
 
-/// Writes "x" with a value around it, as many as F.pad() is told; just "x" where that is nothing.
+/// Writes "x" padded with a value; "around" is what F.pad() takes. Writes just "x" if that adds
+/// nothing.
 std::string padded(const std::string& x, const Shape& around, double value = 0);
 
 }  // namespace lathe

@@ -3,9 +3,9 @@
 //
 //   for (const Check& check : verify_bundle("out", {})) fmt::print("{}", check.detail);
 //
-// The library, model.onnx and model.py get the same random input. What they must compute the
-// interpreter says, which runs the instances of every nest one by one; where that would take too
-// long, the ONNX file does, compiled anew by the templates alone.
+// The library, model.onnx and model.py get the same random input. The interpreter says what they
+// must compute: it runs the instances of every nest one by one. If that would take too long, the
+// ONNX file says it, compiled anew by the templates alone.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace lathe {
 struct VerifyOptions {
   uint64_t seed = 1;        ///< of the input
   int threads = 1;          ///< of the library
-  double patience = 60;     ///< seconds that the interpreter may take, as far as one can tell
+  double patience = 60;     ///< seconds that the interpreter may take, by estimate
   double tolerance = 1e-4;  ///< of an output's largest element
   std::vector<std::string> pythons = {"python3"};  ///< where to look for other libraries, in order
 };
@@ -31,7 +31,7 @@ struct Check {
   std::string detail;  ///< how far it is off, what is wrong, or why it was skipped
 };
 
-/// What is compared; "" for what there is not.
+/// The files to compare; "" for one that does not exist.
 struct VerifiedFiles {
   std::string library;  ///< a folder
   std::string onnx, torch;
@@ -43,7 +43,8 @@ std::vector<Check> verify_outputs(const VerifiedFiles& files, const VerifyOption
 /// Checks a bundle: its files by their hashes, then their outputs.
 std::vector<Check> verify_bundle(const std::string& folder, const VerifyOptions& options);
 
-/// Checks a library in the same way. "onnx": what it was compiled from; "" if nobody knows.
+/// Checks a library in the same way. "onnx" is the file that it was compiled from; "" if nobody
+/// knows.
 std::vector<Check> verify_library(const std::string& folder, const std::string& onnx,
                                   const VerifyOptions& options);
 
@@ -51,8 +52,8 @@ std::vector<Check> verify_library(const std::string& folder, const std::string& 
 /// not checked: PyTorch".
 std::string summary_of(const std::vector<Check>& checks);
 
-/// Says where outputs differ by more than a part of the largest element; "" if they do not.
-/// "error" becomes the largest difference, as such a part.
+/// Says where outputs differ by more than "tolerance" times their largest element; "" if they do
+/// not. Sets "error" to the largest difference, divided by the largest element.
 std::string difference(const std::vector<Array>& is, const std::vector<Array>& must,
                        double tolerance, double& error);
 

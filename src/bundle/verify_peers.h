@@ -20,8 +20,8 @@ const std::vector<OnnxPeer>& onnx_peers();
 
 struct PeerOutputs {
   std::vector<Array> outputs;
-  std::string missing;  ///< why it could not run here: what is not installed
-  std::string failure;  ///< why it ran and failed
+  std::string missing;  ///< what is not installed here, so that it could not run; "" if it ran
+  std::string failure;  ///< why it failed when it ran; "" if it did not fail
 };
 
 /// Runs an ONNX file by the first of "pythons" that has the module.

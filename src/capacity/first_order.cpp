@@ -77,13 +77,13 @@ std::vector<size_t> first_convolutions(const Graph& graph) {
   return result;
 }
 
-/// Adds the sums of squares of a value's channels to a program; returns their place among the
+/// Adds the sums of squares of a value's channels to a probe; returns their place among the
 /// results.
-size_t want_channels(Program& program, ValueId value) {
-  GraphBuilder& g = program.graph();
+size_t want_channels(Probe& probe, ValueId value) {
+  GraphBuilder& g = probe.graph();
   Shape axes{0};
   for (size_t i = 2; i < g.shape(value).size(); ++i) axes.push_back(static_cast<long>(i));
-  return program.want(g.call("reduce_sum_square", {value}, {{"axes", axes}, {"keep", 0L}}));
+  return probe.want(g.call("reduce_sum_square", {value}, {{"axes", axes}, {"keep", 0L}}));
 }
 
 /// Returns the sum over filters of what each gets times the sum of its squared weights.
@@ -99,10 +99,10 @@ double handed_back(const Array& given, const Array& weight) {
   return sum;
 }
 
-/// Adds the sum of squares of a value to a program; returns its place among the results.
-size_t want_squares(Program& program, ValueId value) {
-  GraphBuilder& g = program.graph();
-  return program.want(g.call("reduce_sum_square", {value}, {{"keep", 0L}}));
+/// Adds the sum of squares of a value to a probe; returns its place among the results.
+size_t want_squares(Probe& probe, ValueId value) {
+  GraphBuilder& g = probe.graph();
+  return probe.want(g.call("reduce_sum_square", {value}, {{"keep", 0L}}));
 }
 
 /// Returns the nodes that are no layers and read, beside others, a value that is computed.
@@ -154,37 +154,37 @@ FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer,
   std::vector<size_t> joins = find_joins(network, users_);
   // What a layer reads, and the gradient behind its normalisation: with the score, in one run.
   Evaluation evaluation(initialised(network, seed), batch, how_);
-  Program& program = evaluation.program();
+  Probe& probe = evaluation.probe();
   auto value_of = [&](ValueId id) {
-    return *find_value(program.graph().unfinished(), network.values[id].name);
+    return *find_value(probe.graph().unfinished(), network.values[id].name);
   };
   std::vector<ValueId> outputs;
   for (const Found& layer : found) {
     outputs.push_back(value_of(network.nodes[layer.norm.value_or(layer.node)].outputs[0]));
   }
   for (size_t n : joins) outputs.push_back(value_of(network.nodes[n].outputs[0]));
-  std::vector<ValueId> gradients = program.loss_gradients(outputs);
+  std::vector<ValueId> gradients = probe.loss_gradients(outputs);
   std::vector<size_t> reads, given, passed;
   for (size_t i = 0; i < found.size(); ++i) {
     const Node& node = network.nodes[found[i].node];
-    reads.push_back(program.want(value_of(node.inputs[0])));
+    reads.push_back(probe.want(value_of(node.inputs[0])));
     if (gradients[i] == no_value) fail("the loss does not depend on layer '{}'", node.name);
-    given.push_back(program.want(gradients[i]));
+    given.push_back(probe.want(gradients[i]));
   }
   for (size_t i = 0; i < joins.size(); ++i) {
     ValueId gradient = gradients[found.size() + i];
-    passed.push_back(gradient == no_value ? no_place : want_squares(program, gradient));
+    passed.push_back(gradient == no_value ? no_place : want_squares(probe, gradient));
   }
   original_ = evaluation.run(metrics_);
   how_.threads = 1;
   how_.compile.threads = 1;
-  how_.kind.loss = ProgramKind::Loss::given;
+  how_.kind.loss = ProbeKind::Loss::given;
   for (size_t i = 0; i < found.size(); ++i) {
     layers_[network.nodes[found[i].node].name] = {
-        layer_alone(network, found[i]), {program.result(reads[i]), {}, program.result(given[i])}};
+        layer_alone(network, found[i]), {probe.result(reads[i]), {}, probe.result(given[i])}};
   }
   for (size_t i = 0; i < joins.size(); ++i) {
-    passed_on_[joins[i]] = passed[i] == no_place ? 0 : program.result(passed[i]).reals()[0];
+    passed_on_[joins[i]] = passed[i] == no_place ? 0 : probe.result(passed[i]).reals()[0];
   }
 }
 
@@ -201,35 +201,35 @@ FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& 
   Graph changed = initialised(
       recipe.empty() ? graph : transformed(graph, {{pattern_of(layer), recipe}}), seed_);
   Evaluation evaluation(changed, batch, how_);
-  Program& program = evaluation.program();
+  Probe& probe = evaluation.probe();
   // Weights are drawn independently: what a convolution hands back is, in squares, what each filter
   // gets times its squared weights. So nothing that the metrics do not need is computed.
   std::vector<ValueId> outputs;
   std::vector<size_t> firsts = first_convolutions(changed), places;
   for (size_t n : firsts) {
     const std::string& name = changed.values[changed.nodes[n].outputs[0]].name;
-    outputs.push_back(*find_value(program.graph().unfinished(), name));
+    outputs.push_back(*find_value(probe.graph().unfinished(), name));
   }
-  for (ValueId gradient : program.loss_gradients(outputs)) {
-    places.push_back(gradient == no_value ? no_place : want_channels(program, gradient));
+  for (ValueId gradient : probe.loss_gradients(outputs)) {
+    places.push_back(gradient == no_value ? no_place : want_channels(probe, gradient));
   }
   // As it was, it is computed for all that: paths that join are compared by it.
   size_t exactly = no_place;
   if (recipe.empty()) {
-    ValueId gradient = program.loss_gradients({program.images()})[0];
-    if (gradient != no_value) exactly = want_squares(program, gradient);
+    ValueId gradient = probe.loss_gradients({probe.images()})[0];
+    if (gradient != no_value) exactly = want_squares(probe, gradient);
   }
   std::vector<Score> scores = evaluation.run(metrics_);
   Alone result;
   for (size_t m = 0; m < scores.size(); ++m) {
     result.scores.push_back(score_of_parts(metrics_[m], scores[m]));
   }
-  if (exactly != no_place) result.measured = program.result(exactly).reals()[0];
+  if (exactly != no_place) result.measured = probe.result(exactly).reals()[0];
   for (size_t i = 0; i < firsts.size(); ++i) {
     if (places[i] == no_place) continue;
     const Value& weight = changed.values[changed.nodes[firsts[i]].inputs[1]];
     if (!weight.data) continue;
-    result.estimated += handed_back(program.result(places[i]), *weight.data);
+    result.estimated += handed_back(probe.result(places[i]), *weight.data);
   }
   std::lock_guard lock(mutex_);
   known_.emplace(key, result);

@@ -1,19 +1,19 @@
-// Scores to first order: each layer is changed alone, and what follows for the network is put
-// together from that.
+// Scores to first order: each layer is changed alone, and the score of a network is put together
+// from what was found for its layers.
 //
 //   FirstOrder first(network, scorer, rule.metrics(), seed);    one exact evaluation
 //   first.change("layer3.0.conv1", recipe).scores[0];           one layer's work
 //   first.scores({{"layer3.0.conv1", recipe}, ...});            none, where its layers are known
 //
-// A layer alone reads what it reads in the original, and gets the gradient that it gets there. In a
-// network of which several layers are changed the gradient is another one. A layer that hands back
-// G times as much gradient (of the sum of squares) as it did gives all layers before it G times as
-// much, as far as its path is the only one. Where paths join, as before the blocks of a residual
-// network, they count by what came along each in the original. Thousands of candidates cost no more
-// than the distinct layers that they are made of.
+// A layer alone reads what it reads in the original, and gets the gradient that it gets there. If
+// several layers of a network change, the gradient is another one. A layer may hand back G times as
+// much gradient as it did, measured by the sum of squares. Then all layers before it get G times as
+// much, if there is no other path. Where paths join, as before the blocks of a residual network,
+// each path counts by the gradient that came along it in the original. Thousands of candidates cost
+// no more than the distinct layers that they are made of.
 //
-// Metrics say themselves what they are to first order (metrics/metric.h). Those that layers alone
-// tell nothing of are left out here; a rule says what to expect of them (GateRule::beyond_share).
+// Metrics say themselves what they are to first order (metrics/metric.h). Metrics that layers alone
+// do not tell are left out here; a rule says what to expect of them (GateRule::beyond_share).
 #pragma once
 
 #include <map>
@@ -41,43 +41,44 @@ class GradientFlow {
   GradientFlow() = default;
   explicit GradientFlow(std::vector<Station> stations) : stations_(std::move(stations)) {}
 
-  /// Takes how many times as much each layer hands back as it did, in squares; returns how many
-  /// times as much each gets.
+  /// Returns how much gradient each layer gets, relative to the original. "gains" says how much
+  /// each layer hands back, relative to the original. All are ratios of sums of squares.
   std::vector<double> received(const std::vector<double>& gains) const;
 
  private:
   std::vector<Station> stations_;  // in the order of the network
 };
 
-/// A layer that a recipe changed, everything else being as it was.
+/// What becomes of a layer that a recipe changes, if nothing else changes.
 struct LayerChange {
-  std::vector<double> scores;  ///< by each metric that layers alone tell
-  double gain = 1;             ///< how many times as much gradient it hands back, in squares
+  std::vector<double> scores;  ///< by each metric of FirstOrder::metrics()
+  double gain = 1;  ///< gradient that it hands back, relative to the original: sums of squares
 };
 
 class FirstOrder {
  public:
-  /// Evaluates the original with the weights and the minibatch of a seed. Of the metrics, the first
-  /// must be one that layers alone tell; it fails otherwise.
+  /// Evaluates the original with the weights and the minibatch of a seed. Fails unless the first of
+  /// the metrics is one that layers alone tell.
   FirstOrder(const Graph& network, const Scorer& scorer, const std::vector<Metric>& metrics,
              uint64_t seed);
 
-  /// Returns the metrics that layers alone tell, and what each says of the original.
+  /// Returns those of the metrics that layers alone tell.
   const std::vector<Metric>& metrics() const { return metrics_; }
+  /// Returns what each of these says of the original.
   const std::vector<Score>& original_scores() const { return original_; }
 
   /// Returns the layers, in order, and what each scores in the original by the first metric.
   const std::vector<LayerScore>& original() const { return original_.front().layers; }
 
-  /// Returns what becomes of a layer that a recipe changes. What was asked before is known. May be
-  /// called by several threads.
+  /// Returns what becomes of a layer that a recipe changes. Answers are remembered. Several threads
+  /// may call this at once.
   LayerChange change(const std::string& layer, const Recipe& recipe);
 
   /// Returns how gradients flow; layers are numbered as original() has them.
   GradientFlow flow();
 
-  /// Returns what each layer scores by the first metric in a network of which these were changed,
-  /// by their names.
+  /// Returns what each layer scores by the first metric, in a network in which these recipes
+  /// changed the layers that are named.
   std::vector<LayerScore> scores(const std::map<std::string, Recipe>& changed);
 
  private:
@@ -86,9 +87,11 @@ class FirstOrder {
     Graph graph;
     Batch batch;  ///< what it reads, and the gradient of what it makes
   };
+  /// What was found for a layer alone.
   struct Alone {
     std::vector<double> scores;
-    /// The sum of squares of the gradient of what it reads; measured where nothing is changed.
+    /// The sum of squares of the gradient of what it reads. It is estimated from the weights; for
+    /// the layer as it was, it is measured, too.
     double estimated = 0, measured = 0;
   };
 

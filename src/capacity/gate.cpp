@@ -240,7 +240,7 @@ GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& compariso
 }
 
 std::string print_sure(const std::optional<double>& sure) {
-  constexpr double most = 0.99;
+  constexpr double most = 0.99;  // a few seeds and a fitted rule cannot promise more
   if (!sure) return "";
   if (*sure > most) return ": more than 99 % sure";
   return fmt::format(": {:.0f} % sure", 100 * *sure);

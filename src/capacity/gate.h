@@ -32,55 +32,55 @@ struct Comparison {
   std::vector<LayerMove> layers;    ///< of the original's layers
 };
 
-/// Compares scores that have the same metrics and seeds. A candidate's layers that are made of one
-/// layer of the original begin with its name; they count together.
+/// Compares scores that have the same metrics and seeds. If a candidate has several layers made of
+/// one layer of the original, their names begin with its name, and they count together.
 std::vector<Comparison> compared(const std::vector<Scores>& original,
                                  const std::vector<Scores>& candidate);
 
-/// Returns the score with one entry for each layer of the original: the sum of a candidate's layers
-/// that are made of it.
+/// Returns the score of a candidate with one entry for each layer of the original: the sum over the
+/// layers that are made of it.
 Score folded(const Score& original, const Score& candidate);
 
 /// Returns the value of a feature.
 double value_of(const Feature& feature, const Comparison& comparison);
 
-/// Returns the values of features. Each must have its metric among the comparisons.
+/// Returns the values of features. The comparisons must have all their metrics.
 std::vector<double> values_of(const std::vector<Feature>& features,
                               const std::vector<Comparison>& comparisons);
 
 /// The change of accuracy that a rule expects.
 struct Prediction {
   double points = 0;
-  double deviation = 0;  ///< how wrong it usually is
-  /// Returns what holds the true change with a probability of 95 %.
+  double deviation = 0;  ///< by how many points it is usually wrong
+  /// Returns the interval that holds the true change with a probability of 95 %.
   Interval interval() const;
 };
 
 struct GateVerdict {
   bool accepted = false;
-  /// The probability that the verdict is right. Nothing where it is not known: there is one seed,
-  /// or the rule was fitted to another network.
+  /// The probability that the verdict is right. Nothing if it is not known: if there is only one
+  /// seed, or if the rule was fitted to another network.
   std::optional<double> sure;
   std::string reason;                ///< one sentence
   double ratio = 1;                  ///< of the network's scores
-  std::optional<Interval> interval;  ///< of that ratio, 95 %; one seed has none
+  std::optional<Interval> interval;  ///< of that ratio, to 95 %; nothing with one seed
   std::vector<LayerMove> layers;
   std::optional<Prediction> predicted;
   std::string caveat;  ///< why the prediction is not calibrated here; "" if it is
 };
 
-/// Is a network within the bands of a rule (or not below the original, by the paper's)? This is
-/// what can be said where only the rule's first metric is known.
+/// Is a network within the bands of a rule (by the paper's rule: not below the original)? This can
+/// be told when only the rule's first metric is known.
 bool is_within_bands(const GateRule& rule, const Comparison& comparison);
 
 /// Judges a candidate.
 GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& comparisons);
 
-/// Says how sure a verdict is: ": 94 % sure"; nothing where that is not known. It is never all.
+/// Says how sure a verdict is: ": 94 % sure"; "" if that is not known. It never says 100 %.
 std::string print_sure(const std::optional<double>& sure);
 
-/// Says what a verdict predicts: "accuracy -0.31 points, give or take 0.75". Without calibration
-/// only the interval is said.
+/// Says what a verdict predicts: "accuracy -0.31 points, give or take 0.75". If the rule is not
+/// calibrated for the network, it says the interval only.
 std::string print_prediction(const GateVerdict& verdict);
 
 }  // namespace lathe

@@ -1,13 +1,13 @@
-// Whether a network can be judged before it is trained. It is asked first, before long work.
+// Can a network be judged before it is trained? This is asked before long work begins.
 #pragma once
 
 #include "graph/graph.h"
 
 namespace lathe {
 
-/// Fails, and says why, if scores of the network as it begins would mean nothing: it is no
-/// classifier, it has no convolution, or its blocks add up what nothing normalises, as in files
-/// whose exporter folded the batch normalisations.
+/// Fails, and says why, if scores of the untrained network would mean nothing. That is so if it is
+/// no classifier, if it has no convolution, or if its blocks add up values that nothing normalises,
+/// as in files whose exporter folded the batch normalisations.
 void check_judgeable(const Graph& network);
 
 }  // namespace lathe

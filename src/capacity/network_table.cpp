@@ -2,13 +2,13 @@
 #include "capacity/network_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "program/layers.h"
 #include "transforms/transform_kinds.h"
 
@@ -85,15 +85,6 @@ Csv read_csv(std::istream& file, const std::string& path) {
   }
   if (csv.lines.size() < 2) fail("'{}' has no networks", path);
   return csv;
-}
-
-template <class Number>
-std::optional<Number> number_in(const std::string& text) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  auto [next, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || next != end) return std::nullopt;
-  return value;
 }
 
 /// Where the columns are.

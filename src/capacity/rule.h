@@ -17,7 +17,7 @@
 
 namespace lathe {
 
-/// Something that is known of a candidate beside its original, before either is trained.
+/// A number that compares a candidate with its original before either is trained.
 struct Feature {
   std::string metric;
   Form form = Form::distance;
@@ -25,7 +25,7 @@ struct Feature {
   friend bool operator==(const Feature&, const Feature&) = default;
 };
 
-/// What networks were made of and how they were trained: what a rule is good for.
+/// What networks were made of, and how they were trained. This is what a rule is good for.
 struct TrainingOrigin {
   std::string network;    ///< the original's name: "resnet34-cifar"
   std::string structure;  ///< structure_of() the original
@@ -36,52 +36,54 @@ struct TrainingOrigin {
   friend bool operator==(const TrainingOrigin&, const TrainingOrigin&) = default;
 };
 
-/// Says it in words: "resnet34-cifar on cifar10, 12 epochs, from scratch".
+/// Prints an origin: "resnet34-cifar on cifar10, 12 epochs, from scratch".
 std::string print(const TrainingOrigin& origin);
 
-/// Names what a network is made of, for any number of samples: neither names nor weights count.
+/// Returns a hash of a network's structure. Names, weights and the number of samples do not count.
 std::string structure_of_network(const Graph& network);
 
 /// How candidates are judged.
 struct GateRule {
   std::string name;    ///< "two-sided", "paper"
   std::string source;  ///< how well it does, in words
-  /// The published rule: refused if the score of the network is below the original's.
+  /// Is it the published rule? That refuses a network whose score is below the original's.
   bool is_paper = false;
   TrainingOrigin origin;            ///< of the networks that it was fitted to
   std::vector<std::string> tables;  ///< the names of the tables that hold them
 
-  /// Accepted while the logarithms of ratios of the first feature's metric stay within these.
+  /// How far scores may move to either side: |log(score / original's)|, of the network and of each
+  /// layer, by the metric of the first feature.
   double network_band = 0, layer_band = 0;
 
-  /// The change of accuracy to expect, in points, is the sum of weights * features, give or take
-  /// "deviation". It may fall by "tolerance".
+  /// The expected change of accuracy, in points, is the sum of weights * features, give or take
+  /// "deviation". The accuracy may fall by "tolerance".
   std::vector<Feature> features;
   std::vector<double> weights;
   double deviation = 0, tolerance = 0.5;
 
-  /// Some metrics say nothing of layers alone (Contribution::first_order). What they add to a
-  /// prediction is taken to be this share of what the others say, give or take "beyond_deviation".
+  /// Some metrics cannot be told from layers alone (Contribution::first_order). To first order,
+  /// they are taken to add this share of what the other metrics say, give or take
+  /// "beyond_deviation".
   double beyond_share = 0, beyond_deviation = 0;
 
   /// Why the prediction is not calibrated for the network at hand; "" if it is. Set by suited().
   std::string caveat;
 
-  /// Returns the metrics that the rule reads; that of the bands is the first.
+  /// Returns the metrics that the rule reads. The one that has bands is the first.
   std::vector<Metric> metrics() const;
-  /// Returns the features whose metrics say nothing of layers alone.
+  /// Returns the features whose metrics cannot be told from layers alone.
   std::vector<std::string> unknown_to_first_order() const;
 };
 
-/// Returns the rule of that name: "two-sided", the default, or "paper"; or the one that a file
-/// holds. Anything else is an error that says what there is.
+/// Returns the rule of a name, "two-sided" (the default) or "paper", or the rule in a file. The
+/// error for anything else says what there is.
 GateRule find_rule(const std::string& name_or_file);
 
-/// Returns the rule with what is to be said where it judges networks made of "original" for a
-/// dataset: nothing, if it was fitted to such networks.
+/// Returns the rule with the caveat that it needs if it judges networks made of "original", for a
+/// dataset. It needs none if it was fitted to such networks.
 GateRule suited(GateRule rule, const Graph& original, const std::string& dataset);
 
-/// Converts a rule to and from JSON; what is no rule is refused with the reason.
+/// Converts a rule to and from JSON. JSON that is no rule is refused, with the reason.
 nlohmann::json to_json(const GateRule& rule);
 GateRule rule_from_json(const nlohmann::json& json);
 

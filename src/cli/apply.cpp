@@ -61,7 +61,7 @@ int run(const Options& options) {
   return accepted ? 0 : 1;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_nest_arguments(app, options->arguments);
   app.add_flag("--json", options->json, "print JSON, for machines");
@@ -71,7 +71,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb apply() {
-  return {"apply", "apply a recipe to a nest: verdicts, loops, cost", prepare,
+  return {"apply", "apply a recipe to a nest: verdicts, loops, cost", set_up,
           "lathe apply 'conv(co=64, ci=64, oh=56, ow=56, k=3, pad=1)' 'group(2)'"};
 }
 

@@ -238,7 +238,7 @@ int run(const Options& options) {
   return run_network(options);
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
   app.option("NETWORK")->optional();
@@ -261,7 +261,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb bench() {
-  return {"bench", "measure how fast a network runs here", prepare,
+  return {"bench", "measure how fast a network runs here", set_up,
           "lathe bench resnet18 --threads 2 --layers"};
 }
 

@@ -151,7 +151,7 @@ int run(const Options& options) {
   return calibrate_recipes(options);
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_score_arguments(app, options->score);
   app.add_option(
@@ -187,7 +187,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb calibrate() {
-  return {"calibrate", "compare scores with the accuracy of trained networks", prepare,
+  return {"calibrate", "compare scores with the accuracy of trained networks", set_up,
           "lathe calibrate resnet34-cifar --table networks.csv --data cifar10:FOLDER --write-rule "
           "rule.json"};
 }

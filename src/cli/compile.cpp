@@ -99,7 +99,7 @@ int run(Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
   app.add_option("-o,--output FOLDER", options->folder,
@@ -127,7 +127,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb compile() {
-  return {"compile", "write a network as a library for C", prepare,
+  return {"compile", "write a network as a library for C", set_up,
           "lathe compile model.onnx -o model --threads 2"};
 }
 

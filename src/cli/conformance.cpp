@@ -120,7 +120,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   app.add_option("FOLDER", options->folder, "the folder of ONNX's backend tests")->required();
   app.add_option("--only REGEX", options->only, "run the tests whose KIND/NAME matches this");
@@ -133,7 +133,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb conformance() {
-  return {"conformance", "run ONNX's own tests of backends", prepare,
+  return {"conformance", "run ONNX's own tests of backends", set_up,
           "lathe conformance /usr/share/libonnx-testdata/data --only node/test_relu"};
 }
 

@@ -95,7 +95,7 @@ int run(const Options& options) {
   return layer ? show_layer(options, layer->first, layer->second) : show_nest(options);
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_nest_arguments(app, options->arguments);
   app.option("NEST")->description(
@@ -114,7 +114,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb emit() {
-  return {"emit", "print a nest or a layer NETWORK:LAYER at a stage of the compiler", prepare,
+  return {"emit", "print a nest or a layer NETWORK:LAYER at a stage of the compiler", set_up,
           "lathe emit 'matmul(m=64, n=64, k=64)' 'split(n, 8) -> vectorize(n.i)' --at loops"};
 }
 

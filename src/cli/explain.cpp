@@ -35,7 +35,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_nest_arguments(app, options->arguments);
   app.option("NEST")->description(
@@ -49,7 +49,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb explain() {
-  return {"explain", "show what steps do, or what a search did, and why", prepare,
+  return {"explain", "show what steps do, or what a search did, and why", set_up,
           "lathe explain 'conv(co=64, ci=64, oh=56, ow=56, k=3, pad=1)' 'group(2)'"};
 }
 

@@ -33,7 +33,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
   app.add_option("--format", options->format, "what to write; torch is a PyTorch module")
@@ -49,7 +49,7 @@ std::function<int()> prepare(Command& app) {
 
 // The name "export" belongs to the language.
 Verb export_() {
-  return {"export", "write a network as an ONNX file, a PyTorch module, or text", prepare,
+  return {"export", "write a network as an ONNX file, a PyTorch module, or text", set_up,
           "lathe export resnet18 -o resnet18.onnx"};
 }
 

@@ -163,7 +163,7 @@ int run(const Options& options) {
   return verdict.accepted ? 0 : 1;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_score_arguments(app, options->score);
   app.add_option("RECIPE", options->recipe,
@@ -184,7 +184,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb gate() {
-  return {"gate", "judge whether a network keeps its capacity", prepare,
+  return {"gate", "judge whether a network keeps its capacity", set_up,
           "lathe gate resnet18-cifar 'layer1.*: group(2)'"};
 }
 

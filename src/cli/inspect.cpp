@@ -225,7 +225,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
   app.add_flag("--layers", options->layers, "list every node");
@@ -237,7 +237,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb inspect() {
-  return {"inspect", "show a network's layers, shapes and costs", prepare,
+  return {"inspect", "show a network's layers, shapes and costs", set_up,
           "lathe inspect resnet18 --layers"};
 }
 

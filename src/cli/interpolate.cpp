@@ -53,8 +53,13 @@ nlohmann::json to_json(const Model& model, const Options& options) {
   return json;
 }
 
-void print_csv(const std::vector<Model>& models) {
-  fmt::print("way,part,macs,weights,ms,original_ms,fisher,predicted,pareto\n");
+/// Names the metric whose ratio is shown: the one that the rule's bands are of.
+std::string shown_metric(const Options& options) {
+  return find_rule(options.rule).metrics().front().name;
+}
+
+void print_csv(const std::vector<Model>& models, const Options& options) {
+  fmt::print("way,part,macs,weights,ms,original_ms,{},predicted,pareto\n", shown_metric(options));
   for (const Model& model : models) {
     bool predicts = model.verdict.predicted && model.verdict.caveat.empty();
     fmt::print("{},{:.4g},{},{},{:.6g},{:.6g},{:.6g},{},{}\n", name_of(model.between.way),
@@ -76,7 +81,7 @@ void print_table(const std::vector<Model>& models, const Options& options) {
   const std::string caveat = models.empty() ? "" : models.front().verdict.caveat;
   if (!caveat.empty()) fmt::print("{}\n\n", wrapped(caveat, 0, 0));
   fmt::print("{:<27} {:>9} {:>9} {:>8} {:>6} {:>6} {:>7}\n", "network", "MACs", "weights", "ms",
-             "gain", "fisher", "points");
+             "gain", shown_metric(options), "points");
   for (const Model& model : models) {
     bool timed = model.times.failure.empty();
     fmt::print("{:<27.27} {:>9} {:>9} {:>8} {:>6} {:>6.3g} {:>7}{}\n",
@@ -86,8 +91,9 @@ void print_table(const std::vector<Model>& models, const Options& options) {
                print_points(model), model.is_best ? " *" : "");
   }
   fmt::print(
-      "\nfisher: times the original's. points: the change of accuracy to expect.\n"
-      "*: no other of these is as fast and expected to be as accurate.\n");
+      "\n{}: times the original's. points: the change of accuracy to expect.\n"
+      "*: no other of these is as fast and expected to be as accurate.\n",
+      shown_metric(options));
 }
 
 void write_plot(const std::vector<Model>& models, const Options& options) {
@@ -125,7 +131,7 @@ int run(const Options& options) {
     for (const Model& model : models) json.push_back(to_json(model, options));
     fmt::print("{}\n", json.dump(2));
   } else if (options.csv) {
-    print_csv(models);
+    print_csv(models, options);
   } else {
     print_table(models, options);
   }
@@ -133,7 +139,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->job.score.network);
   app.add_option("FIRST", options->first, "the recipe of one network, like 'group(2)'")->required();
@@ -161,7 +167,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb interpolate() {
-  return {"interpolate", "show the networks between two networks", prepare,
+  return {"interpolate", "show the networks between two networks", set_up,
           "lathe interpolate resnet18-cifar 'group(2)' 'group(4)' --points 3"};
 }
 

@@ -119,7 +119,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   std::vector<std::string> names;
   for (const auto& [name, rows] : lists) names.push_back(name);
@@ -131,7 +131,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb list() {
-  return {"list", "list transforms, operators, models, judges, metrics or strategies", prepare,
+  return {"list", "list transforms, operators, models, judges, metrics or strategies", set_up,
           "lathe list transforms"};
 }
 

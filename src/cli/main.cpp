@@ -48,7 +48,7 @@ int run_command(std::vector<std::string> words) {
   if (words[0] == "-h" || words[0] == "--help") words[0] = "help";
   const Verb& verb = cli::find_verb(words[0]);
   Command command(verb.name);
-  std::function<int()> run = verb.prepare(command);
+  std::function<int()> run = verb.set_up(command);
   try {
     command.parse({words.begin() + 1, words.end()});
   } catch (const UsageError& error) {

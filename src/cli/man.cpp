@@ -38,7 +38,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   app.add_option("VERB", options->verb, "the verb that the page is about")->suggests(verb_names());
   app.add_option("-o,--output FOLDER", options->folder,
@@ -49,6 +49,6 @@ std::function<int()> prepare(Command& app) {
 
 }  // namespace
 
-Verb man() { return {"man", "print a page of the manual", prepare, "lathe man gate | man -l -"}; }
+Verb man() { return {"man", "print a page of the manual", set_up, "lathe man gate | man -l -"}; }
 
 }  // namespace lathe::cli

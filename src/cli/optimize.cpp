@@ -94,7 +94,7 @@ std::vector<std::string> strategy_names() {
   return names;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   OptimizeOptions& job = options->job;
   add_network_arguments(app, job.score.network);
@@ -147,7 +147,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb optimize() {
-  return {"optimize", "find a faster network that keeps its capacity", prepare,
+  return {"optimize", "find a faster network that keeps its capacity", set_up,
           "lathe optimize resnet18-cifar --tolerance 1 --work-dir runs/r18"};
 }
 

@@ -75,7 +75,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
   app.add_option("--include PATTERN", options->space.include,
@@ -96,7 +96,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb profile() {
-  return {"profile", "say how many networks a search could choose from", prepare,
+  return {"profile", "say how many networks a search could choose from", set_up,
           "lathe profile resnet34-cifar --narrow"};
 }
 

@@ -68,7 +68,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   app.add_option("RECIPE", options->recipe, "the winner.recipe of a bundle, or the bundle's folder")
       ->required();
@@ -84,7 +84,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb replay() {
-  return {"replay", "make the bundle of a search again from its recipe", prepare,
+  return {"replay", "make the bundle of a search again from its recipe", set_up,
           "lathe replay runs/r18/bundle -o again"};
 }
 

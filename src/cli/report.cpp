@@ -14,7 +14,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   app.add_option("FOLDER", options->folder, "the folder that 'lathe optimize' wrote")->required();
   app.add_option("-o,--output FILE", options->output, "the page to write")
@@ -26,7 +26,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb report() {
-  return {"report", "write a page about a search", prepare, "lathe report runs/r18 -o page.html"};
+  return {"report", "write a page about a search", set_up, "lathe report runs/r18 -o page.html"};
 }
 
 }  // namespace lathe::cli

@@ -220,7 +220,7 @@ int run(const Options& options) {
   return options.data.empty() ? run_once(options) : run_dataset(options);
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
   app.option("NETWORK")->description(
@@ -249,7 +249,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb run() {
-  return {"run", "run a network on files, images or random numbers", prepare,
+  return {"run", "run a network on files, images or random numbers", set_up,
           "lathe run model.onnx --input photo.png --normalize imagenet --labels names.txt"};
 }
 

@@ -11,7 +11,8 @@ namespace {
 
 struct Options {
   ScoreArguments score;
-  std::string metrics = "fisher", recipe, gradients;
+  std::string metrics = metrics_used(Contribution::Use::bands).front().name;
+  std::string recipe, gradients;
   bool json = false, layers = true;
 };
 
@@ -104,17 +105,17 @@ void write_gradients(const Options& options, const Graph& network, const Scorer&
   uint64_t seed = options.score.network.seed;
   Batch batch = scorer.batch(network, seed);
   EvaluationOptions how = scorer.evaluation(network, seed);
-  Program program(initialised(network, seed), how.kind, how.hook);
-  program.feed(batch);
+  Probe probe(initialised(network, seed), how.kind, how.hook);
+  probe.feed(batch);
   std::vector<std::pair<std::string, size_t>> wanted;
-  for (const Program::Activation& activation : program.activations()) {
+  for (const Probe::Activation& activation : probe.activations()) {
     if (activation.gradient == no_value) continue;
-    wanted.emplace_back(activation.layer, program.want(activation.gradient));
+    wanted.emplace_back(activation.layer, probe.want(activation.gradient));
   }
   Runners runners(how.compile, how.threads);
-  program.run(runners);
+  probe.run(runners);
   NamedArrays arrays;
-  for (const auto& [layer, place] : wanted) arrays.emplace_back(layer, program.result(place));
+  for (const auto& [layer, place] : wanted) arrays.emplace_back(layer, probe.result(place));
   write_npz(options.gradients, arrays);
 }
 
@@ -150,11 +151,11 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_score_arguments(app, options->score);
   app.add_option("--metric NAMES", options->metrics,
-                 "which metrics: one, or several with commas, like fisher,naswot, or all");
+                 "which metrics: one, several with commas, or all");
   app.add_option("--recipe RECIPE", options->recipe,
                  "compare with the network that a recipe makes: 'NAMES: STEPS', or a .json or "
                  ".recipe file");
@@ -169,7 +170,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb score() {
-  return {"score", "score a network before it is trained", prepare,
+  return {"score", "score a network before it is trained", set_up,
           "lathe score resnet18-cifar --metric fisher,naswot --recipe 'layer1.*: group(2)'"};
 }
 

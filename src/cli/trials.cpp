@@ -70,7 +70,7 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   app.add_option("FOLDER", options->folder, "the folder that 'lathe optimize' wrote")->required();
   auto* json = app.add_flag("--json", options->json, "print JSON, with all that is known");
@@ -81,7 +81,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb trials() {
-  return {"trials", "list what a search tried", prepare, "lathe trials runs/r18 --csv"};
+  return {"trials", "list what a search tried", set_up, "lathe trials runs/r18 --csv"};
 }
 
 }  // namespace lathe::cli

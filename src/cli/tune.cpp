@@ -123,7 +123,7 @@ int run(const Options& options) {
   return report.stopped ? interrupted_status : 0;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   add_network_arguments(app, options->network);
   app.add_option("--budget TIME", options->budget,
@@ -143,7 +143,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb tune() {
-  return {"tune", "find better schedules and layouts for a network by measuring", prepare,
+  return {"tune", "find better schedules and layouts for a network by measuring", set_up,
           "lathe tune resnet18 --budget 5m --threads 2"};
 }
 

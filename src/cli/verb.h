@@ -13,7 +13,7 @@ struct Verb {
   std::string name;
   std::string summary;  ///< one line, for "lathe help"
   /// Declares the verb's options on "app" and returns what runs it: the exit status.
-  std::function<int()> (*prepare)(Command& app);
+  std::function<int()> (*set_up)(Command& app);
   std::string example;  ///< a command that works, as it is typed: "lathe run resnet18 ..."
 };
 

@@ -4,9 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
+
+#include "base/nearest.h"
+#include "base/number.h"
 
 namespace lathe {
 namespace {
@@ -18,9 +20,9 @@ template <class... Args>
 
 template <class T>
 bool read_number(const std::string& text, T& value) {
-  const char* end = text.data() + text.size();
-  auto [next, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && next == end && !text.empty();
+  std::optional<T> number = number_in<T>(text);
+  if (number) value = *number;
+  return number.has_value();
 }
 
 /// Splits "-o,--output FILE" into names and what stands for the value.
@@ -35,22 +37,6 @@ void set_names(Option& option, std::string_view names) {
   option.names.emplace_back(names);
 }
 
-/// Returns how many letters must be added, left out or replaced to make one word of the other.
-size_t distance(std::string_view a, std::string_view b) {
-  std::vector<size_t> row(b.size() + 1);
-  for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (size_t i = 1; i <= a.size(); ++i) {
-    size_t diagonal = row[0];
-    row[0] = i;
-    for (size_t j = 1; j <= b.size(); ++j) {
-      size_t above = row[j];
-      row[j] = std::min({above + 1, row[j - 1] + 1, diagonal + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      diagonal = above;
-    }
-  }
-  return row[b.size()];
-}
-
 /// Returns what follows an unknown option: the one that may have been meant.
 std::string suggestion(const Command& command, const std::string& unknown) {
   constexpr size_t most = 2;  // more letters make another word
@@ -58,7 +44,7 @@ std::string suggestion(const Command& command, const std::string& unknown) {
   size_t least = most + 1;
   for (const auto& option : command.options()) {
     if (option->is_positional()) continue;
-    size_t letters = distance(option->name(), unknown);
+    size_t letters = edit_distance(option->name(), unknown);
     bool begins = option->name().starts_with(unknown) && unknown.size() > 3;
     if (begins) letters = std::min(letters, most);
     if (letters < least) {
@@ -78,14 +64,14 @@ std::string bytes_in(const std::string& text) {
   if (rest.ends_with("B")) rest.remove_suffix(1);
   if (rest.ends_with("i")) rest.remove_suffix(1);
   size_t power = rest.empty() ? 0 : units.find(rest.front() == 'K' ? 'k' : rest.front()) + 1;
-  long number = 0;
   bool known = rest.empty() || (rest.size() == 1 && power > 0);
-  if (!known || !read_number(text.substr(0, unit), number)) return text;
+  auto number = number_in<long>(std::string_view(text).substr(0, unit));
+  if (!known || !number) return text;
   for (size_t i = 0; i < power; ++i) {
-    if (number > std::numeric_limits<long>::max() / 1024) return text;
-    number *= 1024;
+    if (*number > std::numeric_limits<long>::max() / 1024) return text;
+    *number *= 1024;
   }
-  return std::to_string(number);
+  return std::to_string(*number);
 }
 
 std::string in_quotes(const std::string& word) {
@@ -97,22 +83,22 @@ std::string in_quotes(const std::string& word) {
 
 Accepts range(double low, double high) {
   return {fmt::format("{} to {}", low, high), {}, [=](const std::string& text) {
-            double number = 0;
-            return read_number(text, number) && number >= low && number <= high;
+            auto number = number_in<double>(text);
+            return number && *number >= low && *number <= high;
           }};
 }
 
 Accepts positive_number() {
   return {"above 0", {}, [](const std::string& text) {
-            double number = 0;
-            return read_number(text, number) && number > 0;
+            auto number = number_in<double>(text);
+            return number && *number > 0;
           }};
 }
 
 Accepts non_negative_number() {
   return {"0 or more", {}, [](const std::string& text) {
-            double number = 0;
-            return read_number(text, number) && number >= 0;
+            auto number = number_in<double>(text);
+            return number && *number >= 0;
           }};
 }
 

@@ -1,6 +1,6 @@
 // What a verb takes, said once: parsing, help, errors, shell completion and man pages all read it.
 //
-//   std::function<int()> prepare(Command& app) {
+//   std::function<int()> set_up(Command& app) {
 //     auto options = std::make_shared<Options>();
 //     app.add_option("NETWORK", options->network, "the network to run")->required();
 //     app.add_option("-o,--output FILE", options->file, "the file to write")->writes();

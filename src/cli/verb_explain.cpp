@@ -61,7 +61,7 @@ void print_row(const std::string& layer, const std::string& became, double befor
 
 void print_layers(const SearchResult& result) {
   fmt::print("\n{:<26} {:<28} {:>8} {:>8} {:>6}\n", "layer", "became", "ms, was", "ms, is",
-             "fisher");
+             result.rule.score_name());
   double before = result.rest_ms, after = result.rest_ms;
   for (const ResultLayer& layer : result.layers) {
     before += layer.before_ms;
@@ -124,8 +124,8 @@ std::string fate_of(const ResultVariant& variant, const ResultLayer& chosen,
   if (!variant.after_ms) return "was not measured";
   double moved = variant.first_order.value_or(0);
   if (!rule.paper && std::abs(moved) > rule.layer_band) {
-    return fmt::format("refused: fisher outside of {:.2f} to {:.2f}", std::exp(-rule.layer_band),
-                       std::exp(rule.layer_band));
+    return fmt::format("refused: {} outside of {:.2f} to {:.2f}", rule.score_name(),
+                       std::exp(-rule.layer_band), std::exp(rule.layer_band));
   }
   if (*variant.after_ms >= variant.before_ms.value_or(0) && !variant.recipe.empty()) {
     return "no faster than the layer was";
@@ -145,8 +145,8 @@ std::vector<ResultVariant> variants_of(const SearchResult& result, const ResultL
 }
 
 void print_variants(const SearchResult& result, const ResultLayer& layer) {
-  fmt::print("\n{:<27} {:>7} {:>6} {:>6}  {}\n", "could become", "ms", "gain", "fisher",
-             "what came of it");
+  fmt::print("\n{:<27} {:>7} {:>6} {:>6}  {}\n", "could become", "ms", "gain",
+             result.rule.score_name(), "what came of it");
   for (const ResultVariant& variant : variants_of(result, layer)) {
     auto timed = variant.after_ms;
     fmt::print("{:<27} {:>7} {:>6} {:>6}  {}\n",

@@ -44,7 +44,7 @@ std::vector<std::string> verb_names() {
 
 Command syntax_of(const Verb& verb) {
   Command command(verb.name);
-  verb.prepare(command);
+  verb.set_up(command);
   return command;
 }
 

@@ -32,13 +32,13 @@ void print_checks(const ResultWinner& winner) {
   }
 }
 
-std::string print_verdict(const ResultVerdict& verdict) {
+std::string print_verdict(const ResultVerdict& verdict, const ResultRule& rule) {
   std::string interval =
       verdict.interval
           ? fmt::format(" ({:.3g} to {:.3g})", verdict.interval->at(0), verdict.interval->at(1))
           : ", one seed";
-  return fmt::format("fisher {:.3g} times the original's{}; {}{}", verdict.ratio, interval,
-                     verdict.accepted ? "accepted" : "refused", print_sure(verdict.sure));
+  return fmt::format("{} {:.3g} times the original's{}; {}{}", rule.score_name(), verdict.ratio,
+                     interval, verdict.accepted ? "accepted" : "refused", print_sure(verdict.sure));
 }
 
 /// Returns how long a network takes, and how many times faster that is than the original.
@@ -242,7 +242,7 @@ void print_result(const SearchResult& result, const std::string& folder) {
                               print_short(result.original.weights)));
   line("MACs",
        fmt::format("{}, was {}", print_short(winner.macs), print_short(result.original.macs)));
-  if (winner.verdict) line("capacity", print_verdict(*winner.verdict));
+  if (winner.verdict) line("capacity", print_verdict(*winner.verdict, result.rule));
   if (winner.verdict && winner.verdict->caveat && winner.verdict->prediction) {
     line("prediction", wrapped(*winner.verdict->caveat, 14, 14));
     line("", fmt::format("accuracy {:+.1f} to {:+.1f} points, if it holds here; {:.2g} may be lost",

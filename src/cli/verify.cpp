@@ -77,7 +77,7 @@ int run(Options& options) {
   return wrong == 0 ? 0 : 1;
 }
 
-std::function<int()> prepare(Command& app) {
+std::function<int()> set_up(Command& app) {
   auto options = std::make_shared<Options>();
   app.add_option("FOLDER", options->folder, "a bundle, or a folder that 'lathe compile' wrote")
       ->required();
@@ -94,7 +94,7 @@ std::function<int()> prepare(Command& app) {
 }  // namespace
 
 Verb verify() {
-  return {"verify", "check that all files of a bundle compute the same", prepare,
+  return {"verify", "check that all files of a bundle compute the same", set_up,
           "lathe verify runs/r18/bundle"};
 }
 

@@ -33,9 +33,9 @@ struct Dimension {
   Interval rest{0, 0};
 };
 
-class Contraction {
+class Shrinking {
  public:
-  Contraction(const Nest& nest, const std::vector<Layout>& layouts, size_t tensor)
+  Shrinking(const Nest& nest, const std::vector<Layout>& layouts, size_t tensor)
       : nest_(nest), layout_(layouts[tensor]), tensor_(tensor) {}
 
   /// Returns whether there is anything to gain, and it may be done.
@@ -236,9 +236,9 @@ Stored contracted(const Nest& nest, const std::vector<Layout>& layouts) {
   bool any = false;
   for (size_t t = 0; t < tensors.size(); ++t) {
     if (tensors[t].role != Role::local) continue;
-    Contraction contraction(nest, layouts, t);
-    if (!contraction.find()) continue;
-    contraction.apply(tensors, statements, stored);
+    Shrinking shrinking(nest, layouts, t);
+    if (!shrinking.find()) continue;
+    shrinking.apply(tensors, statements, stored);
     any = true;
   }
   if (!any) return {nest, layouts};

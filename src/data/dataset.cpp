@@ -2,10 +2,10 @@
 // dataset.h.
 #include "data/dataset.h"
 
-#include <charconv>
 #include <optional>
 #include <string_view>
 
+#include "base/number.h"
 #include "data/dataset_sources.h"
 
 namespace lathe {
@@ -23,15 +23,15 @@ std::optional<std::pair<std::string, std::string>> split_at(std::string_view tex
   return std::pair{std::string(text.substr(0, at)), std::string(text.substr(at + 1))};
 }
 
+/// Reads a number of a specification, which must be "lowest" or more.
 template <class T>
-T number_in(std::string_view text, const std::string& spec, T lowest) {
-  T value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < lowest) {
+T number_of(std::string_view text, const std::string& spec, T lowest) {
+  std::optional<T> value = number_in<T>(text);
+  if (!value || *value < lowest) {
     fail("the dataset '{}' has '{}' where a number from {} on is expected; {}", spec, text, lowest,
          usage);
   }
-  return value;
+  return *value;
 }
 
 Dataset load_synthetic(const std::string& spec, const std::string& arguments, Split split,
@@ -39,9 +39,9 @@ Dataset load_synthetic(const std::string& spec, const std::string& arguments, Sp
   size_t comma = arguments.find(',');
   long count = split == Split::train ? 50000 : 10000;  // as CIFAR-10
   if (comma != std::string::npos) {
-    count = number_in<long>(std::string_view(arguments).substr(comma + 1), spec, 1);
+    count = number_of<long>(std::string_view(arguments).substr(comma + 1), spec, 1);
   }
-  auto seed = number_in<uint64_t>(std::string_view(arguments).substr(0, comma), spec, 0);
+  auto seed = number_of<uint64_t>(std::string_view(arguments).substr(0, comma), spec, 0);
   return synthetic_dataset({seed, count, split, normalize});
 }
 

@@ -23,7 +23,7 @@ enum class Split { train, test };
 /// What a network reads of one sample at one of its inputs.
 struct InputForm {
   Shape shape = {3, 32, 32};
-  long below = 0;  ///< numbers are whole, from 0 to below - 1; 0: they are real
+  long below = 0;  ///< 0: numbers are real; otherwise they are whole, from 0 to below - 1
 };
 
 /// What a network reads and says of one sample. Data that are generated take this form.
@@ -49,21 +49,20 @@ struct Dataset {
   std::function<void(long first, std::span<float> values)> read_images;
   /// Writes the labels from "first" on until "labels" is full: how a source provides labels().
   std::function<void(long first, std::span<long> labels)> read_labels;
-  /// Returns data of another form: how a source provides fitted(). Null: they are as they are.
+  /// Returns data of another form: how a source provides fitted(). Null: there is one form only.
   std::function<Dataset(const SampleForm&)> in_form = nullptr;
 
-  /// Returns the data for a network that reads samples of this form: generated data take it, others
-  /// stay as they are.
+  /// Returns the data for a network that reads samples of this form. Generated data take the form;
+  /// other data stay as they are.
   Dataset fitted(const SampleForm& form) const { return in_form ? in_form(form) : *this; }
 };
 
-/// Loads a dataset by what it is and where:
+/// Loads the dataset that a text describes:
 ///   synthetic:SEED[,COUNT]  made up: noisy waves, or tokens; the same on every machine. They have
 ///                           10 classes and 3x32x32 values until they are fitted to a network.
 ///   cifar10:DIR             CIFAR-10 in its binary form: data_batch_1.bin ... and test_batch.bin
 ///   npy:X.npy,Y.npy         images N x channels x rows x columns and N labels, for both splits
-/// Bytes are scaled to 0..1 and normalised; other numbers, which only npy has, are taken as they
-/// are.
+/// Bytes are scaled to 0..1 and normalised. Only npy can have other numbers; they stay as they are.
 Dataset load_dataset(const std::string& spec, Split split = Split::test,
                      Normalize normalize = Normalize::none);
 

@@ -10,7 +10,7 @@
 
 namespace lathe {
 
-/// What a made-up dataset is made from.
+/// What a made-up dataset depends on, besides its form.
 struct Synthesis {
   uint64_t seed = 0;
   long count = 0;
@@ -18,16 +18,15 @@ struct Synthesis {
   Normalize normalize = Normalize::none;
 };
 
-/// Makes up a dataset of this form; sample i depends on nothing but the form, the seed, the split
-/// and i.
+/// Makes up a dataset of this form. Sample i depends only on the form, the seed, the split and i.
 Dataset synthetic_dataset(const Synthesis& how, const SampleForm& form = {});
 
-/// Returns the label of a sample; as many in a row as there are classes have all labels, in a
-/// random order.
+/// Returns the label of a sample. The samples are cut into rows, each as long as there are classes.
+/// Each row has every label once, in a random order.
 long synthetic_label(const Synthesis& how, long classes, long sample);
 
-/// Makes up tokens for one input, the n-th of a network: half of them are words that are frequent
-/// in the sample's class.
+/// Makes up tokens for one input of a network, given by its number. Half of the tokens are words
+/// that are frequent in the sample's class.
 Dataset synthetic_tokens(const Synthesis& how, const InputForm& form, long classes, size_t input);
 
 /// Opens CIFAR-10 in its binary form in a directory, or in cifar-10-batches-bin inside of it.
@@ -36,8 +35,8 @@ Dataset cifar10_dataset(const std::string& directory, Split split, Normalize nor
 /// Loads images and labels from two NumPy files.
 Dataset npy_dataset(const std::string& images, const std::string& labels, Normalize normalize);
 
-/// Scales the bytes of images, channels x "pixels" each, to 0..1 and normalises them; where there
-/// are more channels than colours, the colours come again.
+/// Scales the bytes of images to 0..1 and normalises them. An image is channels x "pixels". If
+/// there are more than three channels, the statistics of the three colours repeat.
 void normalise_bytes(std::span<const uint8_t> bytes, long channels, long pixels,
                      Normalize normalize, std::span<float> values);
 

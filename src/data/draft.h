@@ -1,4 +1,5 @@
-// Drafts: what is written beside the file or folder that it becomes. Private to the folder.
+// Drafts: new files and folders, written beside the place that they will take. Private to this
+// folder.
 //
 //   Draft draft("out.npy", Draft::Kind::file, "out.npy");
 //   ... write to draft.descriptor(), rename draft.path() to "out.npy" ...
@@ -16,8 +17,7 @@ class Draft {
  public:
   enum class Kind { file, folder };
 
-  /// Makes an empty draft of what will be at "path". Fails where it cannot; "shown" is what the
-  /// message calls the path.
+  /// Makes an empty draft for "path". Fails if it cannot; the message calls the path "shown".
   Draft(const std::string& path, Kind kind, const std::string& shown);
   Draft(const Draft&) = delete;
   Draft& operator=(const Draft&) = delete;
@@ -27,7 +27,7 @@ class Draft {
   const std::string& path() const { return path_; }
   int descriptor() const { return descriptor_; }
 
-  /// Says that the draft is no longer at its path: it has become what it is for.
+  /// Says that the draft was renamed to the path that it is for: nothing is left to remove.
   void release() { path_.clear(); }
 
  private:

@@ -1,5 +1,5 @@
-// Files as bytes: read in parts, with a size that is known first, and written all or nothing.
-// Every failure names the file and says why.
+// Files as bytes. They are read in parts, and their size is known first. They are written all or
+// nothing. Every failure names the file and says why.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +14,12 @@ namespace lathe {
 /// several threads.
 class InputFile {
  public:
-  /// Opens a file. Fails where there is none, or it is no regular file: one that is a pipe or a
-  /// device is not even opened.
+  /// Opens a file. Fails if there is none. Fails without opening it if it is no regular file but a
+  /// pipe or a device.
   explicit InputFile(std::string path);
 
   const std::string& path() const { return path_; }
-  /// Returns the bytes that the file had when it was opened.
+  /// Returns how many bytes the file had when it was opened.
   long size() const { return size_; }
 
   /// Reads "count" bytes from "offset" on; they must be inside the file.
@@ -34,12 +34,12 @@ class InputFile {
 /// Reads a whole file.
 std::string read_file(const std::string& path);
 
-/// Writes a file of these bytes, one part after the other. Until all is written the path keeps
-/// what it held; a failure leaves nothing behind.
+/// Writes a file of these bytes, one part after the other. The old file stays until all is written;
+/// a failure leaves nothing behind.
 void write_file(const std::string& path, const std::vector<std::span<const std::byte>>& parts);
 
-/// Returns a hash of a file's bytes, of 16 digits: equal files have equal ones, others do not in
-/// practice.
+/// Returns a hash of a file's bytes, as 16 digits. Equal files have equal hashes; different files
+/// practically never do.
 std::string hash_of_file(const std::string& path);
 
 }  // namespace lathe

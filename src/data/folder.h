@@ -1,5 +1,5 @@
-// Folders written all or nothing, in which nothing of the user's is lost. Every failure names the
-// folder and says why.
+// Folders that are written all or nothing. A user's own files in them are never lost. Every failure
+// names the folder and says why.
 //
 //   FolderDraft draft("out", bundle_record());     fails if "out" holds what Lathe did not write
 //   write_file(draft.file("a"), ...);
@@ -20,9 +20,9 @@ using FileHashes = std::map<std::string, std::string>;
 
 /// How a folder says what Lathe wrote in it.
 struct FolderRecord {
-  std::string kind;  ///< of folder: "bundle"
-  std::string file;  ///< that says it: "bundle.json"
-  /// Reads what the file in a folder says. Fails where it is something else.
+  std::string kind;  ///< what the folder is: "bundle"
+  std::string file;  ///< the file in it that lists what Lathe wrote: "bundle.json"
+  /// Reads that file of a folder. Fails if it is something else.
   FileHashes (*read)(const std::string& folder);
 };
 
@@ -36,8 +36,8 @@ struct FileChange {
 /// Returns the files that are not what was written.
 std::vector<FileChange> changes_in(const std::string& folder, const FileHashes& written);
 
-/// Fails unless the folder can be written: it must be new, or empty, or hold what an earlier run
-/// wrote, as that wrote it. Files of others may lie beside.
+/// Fails unless the folder can be replaced. It must be new, or empty, or hold what an earlier run
+/// wrote, unchanged. Other files may be in it, too.
 void check_replaceable(const std::string& folder, const FolderRecord& record);
 
 /// A new folder beside the one that it becomes; it is removed unless it was committed.
@@ -49,9 +49,9 @@ class FolderDraft {
   /// Returns the path of a file in it, until it is committed.
   std::string file(const std::string& name) const { return draft_.path() + "/" + name; }
 
-  /// Puts the draft at the path, in one step where the file system can. Of a folder that was there,
-  /// what Lathe wrote is replaced, and what others put there is kept. Fails where a file of others
-  /// is in the way.
+  /// Moves the draft to its path, in one step if the file system can do that. In a folder that was
+  /// there, what Lathe wrote is replaced and other files are kept. Fails if one of these is in the
+  /// way.
   void commit();
 
  private:
@@ -60,10 +60,11 @@ class FolderDraft {
   Draft draft_;
 };
 
-/// Returns the folder for temporary files, which TMPDIR names. Fails where it is not there.
+/// Returns the folder for temporary files, which TMPDIR names. Fails if there is no such folder.
 std::string temporary_place();
 
-/// A folder in that one for files that nobody needs later; it is removed at the end.
+/// A folder for files that nobody needs later, inside temporary_place(). It is removed when this
+/// object ends.
 class TemporaryFolder {
  public:
   /// Makes the folder. Its name begins with "name".

@@ -10,14 +10,14 @@
 namespace lathe {
 
 /// Reads an array of truth values, integers or floats. Big-endian numbers are swapped, and Fortran
-/// order becomes row-major. Fails, naming the file, where it is not such a file or not a whole one.
+/// order becomes row-major. Fails, naming the file, if it is another kind of file or incomplete.
 Array read_npy(const std::string& path);
 
-/// Writes an array so that numpy.load reads it. Until all is written the path keeps what it held.
-/// Fails for elements that NumPy has no type for (bf16, strings).
+/// Writes an array so that numpy.load reads it. The old file stays until all is written. Fails for
+/// elements that NumPy has no type for (bf16, strings).
 void write_npy(const std::string& path, const Array& array);
 
-/// Returns what such a file has before the elements; "path" is what errors name.
+/// Returns the beginning of such a file, up to the first element. Errors name "path".
 std::string npy_start(const std::string& path, const Array& array);
 
 }  // namespace lathe

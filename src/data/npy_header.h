@@ -20,8 +20,8 @@ struct NpyHeader {
   Shape shape;
 };
 
-/// Parses the text of a header. Fails, naming the file "path", where it is malformed or a dimension
-/// is negative or too large.
+/// Parses the text of a header. Fails, naming the file "path", if the text is malformed or if a
+/// dimension is negative or too large.
 NpyHeader parse_npy_header(std::string_view text, const std::string& path);
 
 }  // namespace lathe

@@ -14,9 +14,9 @@ namespace lathe {
 
 using NamedArrays = std::vector<std::pair<std::string, Array>>;
 
-/// Writes arrays, uncompressed, so that numpy.load reads them. Names differ. The same arrays make
-/// the same bytes; until all is written the path keeps what it held. Fails for elements that NumPy
-/// has no type for, and for files of 4 GiB.
+/// Writes arrays, uncompressed, so that numpy.load reads them. No two names may be equal. The same
+/// arrays make the same bytes. The old file stays until all is written. Fails for elements that
+/// NumPy has no type for, and for files of 4 GiB or more.
 void write_npz(const std::string& path, const NamedArrays& arrays);
 
 }  // namespace lathe

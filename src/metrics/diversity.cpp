@@ -16,15 +16,15 @@
 namespace lathe::metrics {
 namespace {
 
-/// A layer with the places of what the program sums up of it.
+/// A layer with the places of what the probe sums up of it.
 struct Layer {
   std::string name;
   size_t sums, products;  ///< of each channel, of each pair of channels
   double count;           ///< of images times positions
 };
 
-Layer want_layer(Program& program, const std::string& name, ValueId value) {
-  GraphBuilder& g = program.graph();
+Layer want_layer(Probe& probe, const std::string& name, ValueId value) {
+  GraphBuilder& g = probe.graph();
   Shape shape = g.shape(value), axes{0};
   for (size_t i = 2; i < shape.size(); ++i) axes.push_back(static_cast<long>(i));
   std::string behind = std::string("uvwxyz").substr(0, shape.size() - 2);
@@ -32,15 +32,15 @@ Layer want_layer(Program& program, const std::string& name, ValueId value) {
   ValueId products =
       g.call("einsum", {value, value}, {{"equation", "na" + behind + ",nb" + behind + "->ab"}},
              name + ".products");
-  return {name, program.want(sums), program.want(products),
+  return {name, probe.want(sums), probe.want(products),
           static_cast<double>(count_of(shape) / shape[1])};
 }
 
 /// Returns the layer's score: the squared trace of the covariance beside the sum of its squares,
 /// which are those of its eigenvalues.
-double score_of(const Program& program, const Layer& layer) {
-  std::vector<double> sums = program.result(layer.sums).reals();
-  std::vector<double> products = program.result(layer.products).reals();
+double score_of(const Probe& probe, const Layer& layer) {
+  std::vector<double> sums = probe.result(layer.sums).reals();
+  std::vector<double> products = probe.result(layer.products).reals();
   double trace = 0, squares = 0;
   for (size_t a = 0; a < sums.size(); ++a) {
     for (size_t b = 0; b < sums.size(); ++b) {
@@ -52,23 +52,23 @@ double score_of(const Program& program, const Layer& layer) {
   return squares > 0 ? std::log(trace * trace / squares) : 0;
 }
 
-Finish prepare(Evaluation& evaluation) {
-  Program& program = evaluation.program();
+Finish attach(Evaluation& evaluation) {
+  Probe& probe = evaluation.probe();
   std::vector<Layer> layers;
   for (const char* op : {"batch_norm", "conv"}) {
     for (const Node& node : evaluation.network().nodes) {
       if (node.op != op) continue;
-      layers.push_back(want_layer(program, node.name, node.outputs[0]));
+      layers.push_back(want_layer(probe, node.name, node.outputs[0]));
     }
     if (!layers.empty()) break;
   }
   if (layers.empty()) {
     fail("diversity looks at convolutions; '{}' has none", evaluation.network().name);
   }
-  return [&program, layers] {
+  return [&probe, layers] {
     Score score;
     for (const Layer& layer : layers) {
-      score.layers.push_back({layer.name, score_of(program, layer)});
+      score.layers.push_back({layer.name, score_of(probe, layer)});
       score.total += score.layers.back().score / static_cast<double>(layers.size());
     }
     return score;
@@ -81,7 +81,7 @@ Metric diversity() {
   // It is a logarithm already. Of all that a recipe makes of a layer, the network sees the last.
   return {"diversity",
           "how many different things the channels of a layer say",
-          prepare,
+          attach,
           {.use = Contribution::Use::usual,
            .forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}},
            .whole = Contribution::Whole::mean,

@@ -5,14 +5,14 @@
 //
 // A is an activation, g the gradient of the sample's own loss by it: the score does not depend on
 // how many samples there are.
-#include "metrics/metric_program.h"
+#include "metrics/metric_probe.h"
 
 namespace lathe::metrics {
 namespace {
 
 /// Returns the sums over everything behind the channels: [samples, channels].
-ValueId products(Program& program, const Program::Activation& activation) {
-  GraphBuilder& g = program.graph();
+ValueId products(Probe& probe, const Probe::Activation& activation) {
+  GraphBuilder& g = probe.graph();
   ValueId product =
       g.call("mul", {activation.value, activation.gradient}, {}, activation.layer + ".fisher");
   Shape axes;
@@ -36,17 +36,17 @@ LayerScore score_of(const std::string& layer, const Array& products) {
   return result;
 }
 
-Finish prepare(Evaluation& evaluation) {
-  Program& program = evaluation.program();
+Finish attach(Evaluation& evaluation) {
+  Probe& probe = evaluation.probe();
   std::vector<std::pair<std::string, size_t>> wanted;
-  for (const Program::Activation& activation : program.activations()) {
+  for (const Probe::Activation& activation : probe.activations()) {
     if (activation.gradient == no_value) continue;
-    wanted.emplace_back(activation.layer, program.want(products(program, activation)));
+    wanted.emplace_back(activation.layer, probe.want(products(probe, activation)));
   }
-  return [&program, wanted] {
+  return [&probe, wanted] {
     Score score;
     for (const auto& [layer, place] : wanted) {
-      score.layers.push_back(score_of(layer, program.result(place)));
+      score.layers.push_back(score_of(layer, probe.result(place)));
       score.total += score.layers.back().score;
     }
     return score;
@@ -60,7 +60,7 @@ Metric fisher() {
   // the score of a layer grows with the squares of what it gets.
   return {"fisher",
           "Fisher Potential: what the loss owes to each channel",
-          prepare,
+          attach,
           {.use = Contribution::Use::bands,
            .forms = {{Form::distance, Direction::warns},
                      {Form::log_distance, Direction::warns},

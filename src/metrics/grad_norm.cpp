@@ -16,11 +16,11 @@ double length(std::span<const double> numbers) {
   return std::sqrt(sum);
 }
 
-Finish prepare(Evaluation& evaluation) {
-  Program& program = evaluation.program();
+Finish attach(Evaluation& evaluation) {
+  Probe& probe = evaluation.probe();
   auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
-  return [&program, samples, wanted = want_gradients(program)] {
-    return score_of(program, wanted, [&](std::span<const double>, std::span<const double> g) {
+  return [&probe, samples, wanted = want_gradients(probe)] {
+    return score_of(probe, wanted, [&](std::span<const double>, std::span<const double> g) {
       return length(g) / samples;
     });
   };
@@ -32,7 +32,7 @@ Metric grad_norm() {
   // What is summed up is compared by its ratio. It grows with the gradient, not with its square.
   return {"grad_norm",
           "lengths of the layers' gradients",
-          prepare,
+          attach,
           {.forms = {{Form::log_ratio, Direction::promises}, {Form::distance, Direction::warns}},
            .whole = Contribution::Whole::sum,
            .first_order = FirstOrderScore{FirstOrderScore::Parts::sum, 0.5}}};

@@ -11,30 +11,30 @@
 namespace lathe::metrics {
 namespace {
 
-std::vector<WeightResult> want_products(Program& program) {
+std::vector<WeightResult> want_products(Probe& probe) {
   std::vector<Counted> of;
   std::vector<ValueId> by;
-  std::vector<Program::Weight> weights = channel_weights(program);
-  for (const Program::Weight& weight : weights) {
+  std::vector<Probe::Weight> weights = channel_weights(probe);
+  for (const Probe::Weight& weight : weights) {
     by.push_back(weight.value);
     if (weight.gradient != no_value) of.push_back({weight.gradient, weight.gradient});
   }
-  Gradients second = with_gradients(program.graph().unfinished(), of, by);
-  program.graph() = GraphBuilder(std::move(second.graph));
+  Gradients second = with_gradients(probe.graph().unfinished(), of, by);
+  probe.graph() = GraphBuilder(std::move(second.graph));
   std::vector<WeightResult> result;
   for (size_t i = 0; i < weights.size(); ++i) {
     if (second.by[i] == no_value) continue;
-    const Value& value = program.graph().value(weights[i].value);
-    result.push_back({weights[i].layer, value.data.value(), program.want(second.by[i])});
+    const Value& value = probe.graph().value(weights[i].value);
+    result.push_back({weights[i].layer, value.data.value(), probe.want(second.by[i])});
   }
   return result;
 }
 
-Finish prepare(Evaluation& evaluation) {
-  Program& program = evaluation.program();
+Finish attach(Evaluation& evaluation) {
+  Probe& probe = evaluation.probe();
   auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
-  return [&program, samples, wanted = want_products(program)] {
-    return score_of(program, wanted, [&](std::span<const double> w, std::span<const double> hg) {
+  return [&probe, samples, wanted = want_products(probe)] {
+    return score_of(probe, wanted, [&](std::span<const double> w, std::span<const double> hg) {
       double sum = 0;
       for (size_t i = 0; i < w.size(); ++i) sum -= w[i] * hg[i];
       return sum / (samples * samples);  // both H and g are of the sum of all losses
@@ -48,7 +48,7 @@ Metric grasp() {
   // A layer alone does not tell how the gradient of all others changes with it.
   return {"grasp",
           "GraSP: what the gradient owes to each weight",
-          prepare,
+          attach,
           {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}},
            .whole = Contribution::Whole::sum}};
 }

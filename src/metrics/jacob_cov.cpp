@@ -68,19 +68,18 @@ double score_of(const Array& gradients) {
   return score;
 }
 
-Finish prepare(Evaluation& evaluation) {
-  Program& program = evaluation.program();
-  if (!is_float(program.graph().type(program.images()).element)) {
+Finish attach(Evaluation& evaluation) {
+  Probe& probe = evaluation.probe();
+  if (!is_float(probe.graph().type(probe.images()).element)) {
     fail("jacob_cov looks at gradients by an input of real numbers, and '{}' reads whole ones",
          evaluation.network().name);
   }
-  ValueId gradient = program.gradients(program.logits(), {program.images()})[0];
+  ValueId gradient = probe.gradients(probe.logits(), {probe.images()})[0];
   const Shape& shape = evaluation.batch().images.shape();
   if (gradient == no_value) {
     return [shape] { return Score{score_of(Array(Element::f32, shape))}; };
   }
-  return
-      [&program, place = program.want(gradient)] { return Score{score_of(program.result(place))}; };
+  return [&probe, place = probe.want(gradient)] { return Score{score_of(probe.result(place))}; };
 }
 
 }  // namespace
@@ -89,7 +88,7 @@ Metric jacob_cov() {
   // It is about the whole network: layers alone tell nothing of it.
   return {"jacob_cov",
           "how little the gradients by different images correlate",
-          prepare,
+          attach,
           {.use = Contribution::Use::usual,
            .forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
 }

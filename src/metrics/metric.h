@@ -4,13 +4,13 @@
 //   Evaluation evaluation(network, batch);
 //   std::vector<Score> scores = evaluation.run({find_metric("fisher"), find_metric("snip")});
 //
-// A metric adds nodes to a program (metric_program.h: the network as it learns, with its gradients)
-// that compute something small, and says how a score is made of that. So several metrics share one
-// program, which is compiled and run once.
+// A metric attaches itself to a probe (metric_probe.h: the network as it learns, with its
+// gradients). It adds nodes that compute something small, and says how a score is made of that. So
+// several metrics share one probe, which is compiled and run once.
 //
 // A metric also says what it contributes to a prediction of accuracy (capacity/): how its scores
 // are compared, which way they may count, and what is known of them when layers are looked at one
-// by one. Nobody else knows a metric by its name.
+// by one. No other code knows a metric by its name.
 #pragma once
 
 #include <functional>
@@ -26,23 +26,23 @@ class Evaluation;
 struct LayerScore {
   std::string layer;  ///< the node's name
   double score = 0;
-  std::vector<double> channels = {};  ///< of which it is the sum, where there are any
+  std::vector<double> channels = {};  ///< of which the score is the sum; empty if it is no such sum
 };
 
 struct Score {
   double total = 0;
-  std::vector<LayerScore> layers = {};  ///< where the metric knows any
+  std::vector<LayerScore> layers = {};  ///< empty if the metric does not score layers
 };
 
-/// Makes a score, once the programs ran.
+/// Makes the score of a metric, after the probes ran.
 using Finish = std::function<Score()>;
 
 /// A way to compare the score of a network with the original's. Each is 0 for the original.
 enum class Form {
   distance,         ///< |log(score / original's)|, of the network
-  log_distance,     ///< log(1 + distance): that a score is far off, not how far
-  layers_distance,  ///< the mean of distances over layers
-  worst_distance,   ///< the largest of them
+  log_distance,     ///< log(1 + distance): says that a score is far off, and hardly how far
+  layers_distance,  ///< the mean of the layers' distances
+  worst_distance,   ///< the largest of the layers' distances
   log_ratio,        ///< log(score / original's)
   difference,       ///< score - original's
   moved,            ///< |score - original's|
@@ -54,7 +54,7 @@ const char* name_of(Form form);
 /// Finds a form by its name; an unknown one is an error.
 Form form_named(const std::string& name);
 
-/// Which way a form may count. What would count the other way counts nothing.
+/// Which way a form may count. If it were fitted to count the other way, it counts nothing.
 enum class Direction {
   promises,  ///< more of it never means less accuracy
   warns,     ///< more of it never means more accuracy
@@ -69,9 +69,9 @@ struct MetricForm {
 /// What a metric says of a network whose layers are evaluated one by one, each alone
 /// (capacity/first_order.h).
 struct FirstOrderScore {
-  /// A recipe can make several layers of one: do their scores add up, or does the last one count?
+  /// A recipe can make several layers of one. Do their scores add up, or does the last one count?
   enum class Parts { sum, last } parts = Parts::sum;
-  /// The score of a layer grows with this power of the gradient that it gets, in squares.
+  /// The score of a layer grows with this power of the sum of squares of the gradient that it gets.
   double gradient = 0;
 };
 
@@ -79,24 +79,24 @@ struct FirstOrderScore {
 struct Contribution {
   /// When a rule looks at the metric.
   enum class Use {
-    bands,  ///< always: a rule limits how far it may move. One metric has this
+    bands,  ///< always: a rule limits how far it may move. Exactly one metric has this
     usual,  ///< unless the user names others
-    asked,  ///< if the user names it
+    asked,  ///< only if the user names it
   } use = Use::asked;
-  /// Does it measure what a search makes smaller on purpose?
+  /// Does it measure capacity, or the size, which a search makes smaller on purpose?
   enum class Measures { capacity, size } measures = Measures::capacity;
   std::vector<MetricForm> forms;
   /// How the score of a network follows from those of its layers.
   enum class Whole { other, sum, mean } whole = Whole::other;
-  /// Nothing: layers that are evaluated alone do not tell.
+  /// Nothing, if layers that are evaluated alone do not tell the score.
   std::optional<FirstOrderScore> first_order = std::nullopt;
 };
 
 struct Metric {
   std::string name;
   std::string summary;  ///< one line
-  /// Adds what the metric needs to the programs of an evaluation.
-  Finish (*prepare)(Evaluation& evaluation);
+  /// Adds what the metric needs to the probes of an evaluation. Returns what makes its score.
+  Finish (*attach)(Evaluation& evaluation);
   Contribution contributes;
 };
 
@@ -105,13 +105,13 @@ namespace metrics {
 const std::vector<Metric>& all();
 }  // namespace metrics
 
-/// Finds a metric by name; an unknown one gets an error that lists what there is.
+/// Finds a metric by its name. The error for an unknown name lists all metrics.
 const Metric& find_metric(const std::string& name);
 
 /// Returns the metrics of a list, "fisher,naswot", or "all".
 std::vector<Metric> parse_metrics(const std::string& list);
 
-/// Returns the metrics that are used so in rules.
+/// Returns the metrics that rules use in this way.
 std::vector<Metric> metrics_used(Contribution::Use use);
 
 }  // namespace lathe

@@ -1,4 +1,4 @@
-// What a network reads and says of one sample, so that data can be generated for it.
+// The form of the samples that a network reads, so that data can be generated for it.
 //
 //   Dataset data = load_dataset("synthetic:0").fitted(form_of(network));
 #pragma once
@@ -8,9 +8,9 @@
 
 namespace lathe {
 
-/// Returns the form of the samples that a classifier reads: what its inputs and its output say.
-/// Whole numbers that index a table, as tokens do, are below its extent. Fails if the network is no
-/// classifier.
+/// Returns the form of the samples that a classifier reads, as its inputs and its output tell it.
+/// An input that indexes a table, as tokens do, has whole numbers below the table's extent. Fails
+/// if the network is no classifier.
 SampleForm form_of(const Graph& network);
 
 }  // namespace lathe

@@ -4,12 +4,12 @@
 //   std::vector<Scores> scores = scorer.run(network, parse_metrics("fisher,macs"));
 //   scores[0].totals                          of fisher, for each seed
 //
-// Networks are compared in pairs: a seed stands for one minibatch and one draw of the weights, so
-// weights of the same name and shape are the same numbers in both.
+// Networks are compared in pairs. A seed stands for one minibatch and one draw of the weights. So
+// weights of the same name and shape are the same numbers in both networks.
 #pragma once
 
 #include "data/dataset.h"
-#include "metrics/metric_program.h"
+#include "metrics/metric_probe.h"
 
 namespace lathe {
 
@@ -19,10 +19,10 @@ struct ScorerOptions {
   uint64_t first_seed = 0;
   long samples = 64;               ///< of a minibatch
   int threads = 1;                 ///< the scores do not depend on it
-  Element element = Element::f32;  ///< in which it is computed
+  Element element = Element::f32;  ///< the type that is computed with
   long memory = any_memory;        ///< that values may take, as CompileOptions has it
   double max_error = any_error;    ///< of algebraic steps, as CompileOptions has it
-  /// Told how many evaluations are done, of how many.
+  /// Is told how many evaluations are done, and of how many.
   std::function<void(size_t, size_t)> progress = nullptr;
 };
 
@@ -39,11 +39,11 @@ class Scorer {
   /// Fails if the minibatch does not fit the data, or if all its samples are of one class.
   Scorer(Dataset data, ScorerOptions options);
 
-  /// Returns what each metric says of the network, whose weights begin anew with every seed. Its
-  /// number of samples must be that of the minibatch.
+  /// Returns what each metric says of the network, whose weights are drawn anew for every seed. The
+  /// network must be for as many samples as the minibatch has.
   std::vector<Scores> run(const Graph& network, const std::vector<Metric>& metrics) const;
 
-  /// Returns the minibatch of a seed for a network. Generated data fit what it reads.
+  /// Returns the minibatch of a seed for a network. Generated data take the form that it reads.
   Batch batch(const Graph& network, uint64_t seed) const;
   const ScorerOptions& options() const { return options_; }
   /// Returns the name of the data: "cifar10".
@@ -59,8 +59,8 @@ class Scorer {
   CompileOptions compile_;
 };
 
-/// Returns the network with weights that begin anew, whatever they were trained to: as the layers
-/// that read them usually do.
+/// Returns the network with weights as they are before training. They are drawn as is usual for the
+/// layers that read them.
 Graph untrained(Graph network);
 
 }  // namespace lathe

@@ -1,6 +1,6 @@
 // metric_weights.cpp: weights and their gradients, for metrics. Interface: metric_weights.h.
 //
-// Sums over weights are made here and not by nodes of the program: a gradient is small beside the
+// Sums over weights are made here and not by nodes of the probe: a gradient is small beside the
 // activations that it was computed from, and each kernel less need not be compiled.
 #include "metrics/metric_weights.h"
 
@@ -23,30 +23,30 @@ void set_samples(Node& node, long from, long to) {
 
 }  // namespace
 
-std::vector<Program::Weight> channel_weights(Program& program) {
-  std::vector<Program::Weight> result;
-  for (const Program::Weight& weight : program.weights()) {
-    if (program.graph().shape(weight.value).size() > 1) result.push_back(weight);
+std::vector<Probe::Weight> channel_weights(Probe& probe) {
+  std::vector<Probe::Weight> result;
+  for (const Probe::Weight& weight : probe.weights()) {
+    if (probe.graph().shape(weight.value).size() > 1) result.push_back(weight);
   }
   return result;
 }
 
-std::vector<WeightResult> want_gradients(Program& program) {
+std::vector<WeightResult> want_gradients(Probe& probe) {
   std::vector<WeightResult> result;
-  for (const Program::Weight& weight : channel_weights(program)) {
+  for (const Probe::Weight& weight : channel_weights(probe)) {
     if (weight.gradient == no_value) continue;
-    const Value& value = program.graph().value(weight.value);
-    result.push_back({weight.layer, value.data.value(), program.want(weight.gradient)});
+    const Value& value = probe.graph().value(weight.value);
+    result.push_back({weight.layer, value.data.value(), probe.want(weight.gradient)});
   }
   return result;
 }
 
-Score score_of(const Program& program, const std::vector<WeightResult>& results,
+Score score_of(const Probe& probe, const std::vector<WeightResult>& results,
                const WeightScore& score) {
   Score all;
   for (const WeightResult& each : results) {
     all.layers.push_back(
-        {each.layer, score(each.weight.reals(), program.result(each.place).reals())});
+        {each.layer, score(each.weight.reals(), probe.result(each.place).reals())});
     all.total += all.layers.back().score;
   }
   return all;

@@ -1,15 +1,15 @@
-// What metrics share that look at weights and their gradients.
+// The common part of metrics that look at weights and their gradients.
 #pragma once
 
 #include <functional>
 #include <span>
 
-#include "metrics/metric_program.h"
+#include "metrics/metric_probe.h"
 
 namespace lathe {
 
-/// A convolution's or a fully connected layer's weight, with the place of a value of its shape
-/// among the results of a program: its gradient, say.
+/// The weight of a convolution or a fully connected layer, and the place of a value of its shape,
+/// such as its gradient, among the results of a probe.
 struct WeightResult {
   std::string layer;
   Array weight;
@@ -18,27 +18,28 @@ struct WeightResult {
 
 /// Returns the weights that are multiplied with channels: those of more than one dimension. Biases
 /// and the scales of normalisations have one.
-std::vector<Program::Weight> channel_weights(Program& program);
+std::vector<Probe::Weight> channel_weights(Probe& probe);
 
-/// Makes the gradients of these weights results of the program. A weight that the loss does not
+/// Makes the gradients of these weights results of the probe. A weight that the loss does not
 /// depend on is left out.
-std::vector<WeightResult> want_gradients(Program& program);
+std::vector<WeightResult> want_gradients(Probe& probe);
 
-/// Returns the scores of the layers, and their sum; a score is made of the elements of a weight and
-/// of the result that belongs to it.
+/// Makes the score of a layer from the elements of a weight and of the result that belongs to it.
 using WeightScore = std::function<double(std::span<const double>, std::span<const double>)>;
-Score score_of(const Program& program, const std::vector<WeightResult>& results,
+/// Returns the scores of the layers, and their sum.
+Score score_of(const Probe& probe, const std::vector<WeightResult>& results,
                const WeightScore& score);
 
-/// Returns the sum of |a * b| over all elements: what would be lost without each of the weights.
+/// Returns the sum of |a * b| over all elements. For weights and their gradients, this is what the
+/// loss would change by without each of the weights.
 double salience(std::span<const double> a, std::span<const double> b);
 
-/// Returns the logarithm; of 0, that of the least number that is not 0, so that networks through
-/// which nothing goes have a score too: the worst.
+/// Returns the logarithm of a number. For 0, it is that of the least number above 0. So a network
+/// that lets nothing through has a score, too: the worst.
 double logarithm(double number);
 
-/// Returns the network for so many samples. Where the number of samples is part of what it computes
-/// (a reshape that mixes them) it stays as it is.
+/// Returns the network for so many samples. If the number of samples is part of what it computes,
+/// as in a reshape that mixes them, the network stays as it is.
 Graph with_samples(const Graph& network, long samples);
 
 }  // namespace lathe

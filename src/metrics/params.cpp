@@ -1,10 +1,11 @@
 // params.cpp: how many weights a network has. Any other score is to be seen beside it.
-#include "metrics/metric_program.h"
+#include "metrics/metric_probe.h"
+#include "metrics/metric_size.h"
 
 namespace lathe::metrics {
 namespace {
 
-Finish prepare(Evaluation& evaluation) {
+Finish attach(Evaluation& evaluation) {
   return [&network = evaluation.network()] {
     Score score;
     std::vector<bool> seen(network.values.size(), false);
@@ -26,17 +27,7 @@ Finish prepare(Evaluation& evaluation) {
 }  // namespace
 
 Metric params() {
-  // Steps only ever make a network smaller: that it moved would say the same again. But a few large
-  // layers can hide that all others became small.
-  return {
-      "params",
-      "number of weights",
-      prepare,
-      {.use = Contribution::Use::asked,
-       .measures = Contribution::Measures::size,
-       .forms = {{Form::log_ratio, Direction::promises}, {Form::layers_distance, Direction::warns}},
-       .whole = Contribution::Whole::sum,
-       .first_order = FirstOrderScore{}}};
+  return {"params", "number of weights", attach, contribution_of_size(Contribution::Use::asked)};
 }
 
 }  // namespace lathe::metrics

@@ -8,11 +8,11 @@
 namespace lathe::metrics {
 namespace {
 
-Finish prepare(Evaluation& evaluation) {
-  Program& program = evaluation.program();
+Finish attach(Evaluation& evaluation) {
+  Probe& probe = evaluation.probe();
   auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
-  return [&program, samples, wanted = want_gradients(program)] {
-    return score_of(program, wanted, [&](std::span<const double> w, std::span<const double> g) {
+  return [&probe, samples, wanted = want_gradients(probe)] {
+    return score_of(probe, wanted, [&](std::span<const double> w, std::span<const double> g) {
       return salience(w, g) / samples;
     });
   };
@@ -24,7 +24,7 @@ Metric snip() {
   // What is summed up is compared by its ratio. It grows with the gradient, not with its square.
   return {"snip",
           "SNIP: what the loss owes to each weight",
-          prepare,
+          attach,
           {.forms = {{Form::log_ratio, Direction::promises}, {Form::distance, Direction::warns}},
            .whole = Contribution::Whole::sum,
            .first_order = FirstOrderScore{FirstOrderScore::Parts::sum, 0.5}}};

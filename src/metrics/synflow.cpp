@@ -16,26 +16,26 @@ Array ones(const Shape& shape) {
                          std::vector<double>(static_cast<size_t>(count_of(shape)), 1));
 }
 
-Finish prepare(Evaluation& evaluation) {
+Finish attach(Evaluation& evaluation) {
   // All samples would be the same.
   Graph network = with_samples(evaluation.network(), 1);
-  auto program = std::make_shared<Program>(network,
-                                           ProgramKind{.norm = ProgramKind::Norm::none,
-                                                       .weights = ProgramKind::Weights::absolute,
-                                                       .loss = ProgramKind::Loss::outputs,
-                                                       .element = Element::f64},
-                                           evaluation.options().hook);
+  auto probe = std::make_shared<Probe>(network,
+                                       ProbeKind{.norm = ProbeKind::Norm::none,
+                                                 .weights = ProbeKind::Weights::absolute,
+                                                 .loss = ProbeKind::Loss::outputs,
+                                                 .element = Element::f64},
+                                       evaluation.options().hook);
   const Shape& shape = network.values[network.inputs[0]].type.shape;
   Batch batch{ones(shape), {}};
   for (size_t i = 1; i < network.inputs.size(); ++i) {
     batch.others.push_back(ones(network.values[network.inputs[i]].type.shape));
   }
-  program->feed(std::move(batch));
+  probe->feed(std::move(batch));
   auto samples = static_cast<double>(shape[0]);
-  return [&evaluation, program, samples, wanted = want_gradients(*program)] {
-    program->run(evaluation.runners());
+  return [&evaluation, probe, samples, wanted = want_gradients(*probe)] {
+    probe->run(evaluation.runners());
     Score score =
-        score_of(*program, wanted, [&](std::span<const double> w, std::span<const double> g) {
+        score_of(*probe, wanted, [&](std::span<const double> w, std::span<const double> g) {
           return salience(w, g) / samples;
         });
     score.total = logarithm(score.total);
@@ -49,7 +49,7 @@ Metric synflow() {
   // It is a logarithm already, and about the whole network.
   return {"synflow",
           "SynFlow: what flows through each weight, as a logarithm",
-          prepare,
+          attach,
           {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
 }
 

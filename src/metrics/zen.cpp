@@ -16,7 +16,9 @@
 namespace lathe::metrics {
 namespace {
 
-constexpr long samples = 16;  // as the authors do
+/// Samples of x, how often x and e are drawn, and how far e moves x. The samples and the distance
+/// are the authors'.
+constexpr long samples = 16;
 constexpr int repeats = 4;
 constexpr double distance = 0.01;
 
@@ -107,7 +109,7 @@ double score_of(Runner& runner, const Shape& shape, Random random) {
   return score;
 }
 
-Finish prepare(Evaluation& evaluation) {
+Finish attach(Evaluation& evaluation) {
   return [&evaluation] {
     const EvaluationOptions& options = evaluation.options();
     Graph graph = features_and_variances(
@@ -129,7 +131,7 @@ Metric zen() {
   // It is a logarithm already, and about the whole network.
   return {"zen",
           "Zen-score: how much features change with the image",
-          prepare,
+          attach,
           {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
 }
 

@@ -23,14 +23,14 @@ double steadiness(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-Finish prepare(Evaluation& evaluation) {
+Finish attach(Evaluation& evaluation) {
   if (!evaluation.options().more) {
     fail("zico compares gradients of two batches of images, and there is one only");
   }
-  Program& first = evaluation.program();
-  // A program of its own: what other metrics ask of the first need not be computed twice.
-  auto second = std::make_shared<Program>(evaluation.network(), evaluation.options().kind,
-                                          evaluation.options().hook);
+  Probe& first = evaluation.probe();
+  // A probe of its own: what other metrics ask of the first need not be computed twice.
+  auto second = std::make_shared<Probe>(evaluation.network(), evaluation.options().kind,
+                                        evaluation.options().hook);
   second->feed(evaluation.options().more(1));
   return [&evaluation, &first, second, wanted = want_gradients(first),
           also = want_gradients(*second)] {
@@ -52,7 +52,7 @@ Metric zico() {
   // Scores of layers are logarithms. It compares batches, and a layer alone reads one.
   return {"zico",
           "ZiCo: how steady gradients are between batches",
-          prepare,
+          attach,
           {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}},
            .whole = Contribution::Whole::sum}};
 }

@@ -3,8 +3,7 @@
 // halves rows and columns between stages. Layers are named as in the authors' code.
 #include "models/model_nasbench201.h"
 
-#include <charconv>
-
+#include "base/number.h"
 #include "models/model_layers.h"
 
 namespace lathe::models {
@@ -80,14 +79,12 @@ ValueId add_reduction(GraphBuilder& g, const std::string& name, ValueId x, long 
 /// Reads a cell: its index in the benchmark, or its text form.
 Cell read_cell(const std::string& text) {
   if (text.starts_with('|')) return parse_cell(text);
-  long index = -1;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), index);
-  if (error != std::errc() || end != text.data() + text.size() || index < 0 ||
-      index >= cell_count) {
+  auto index = number_in<long>(text);
+  if (!index || *index < 0 || *index >= cell_count) {
     fail("nasbench201: '{}' is neither an index from 0 to {} nor a cell like {}", text,
          cell_count - 1, example);
   }
-  return nasbench201_cells()[static_cast<size_t>(index)];
+  return nasbench201_cells()[static_cast<size_t>(*index)];
 }
 
 Graph build_nasbench201(const std::string& name, const ModelOptions& options) {

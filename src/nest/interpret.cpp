@@ -11,11 +11,11 @@
 
 #include <array>
 #include <functional>
-#include <limits>
 #include <random>
 
 #include "base/array.h"
 #include "base/error.h"
+#include "nest/interpret_numbers.h"
 
 namespace lathe {
 namespace {
@@ -29,22 +29,6 @@ bool is_padding(const Tensor& tensor, long offset) {
     if (index >= tensor.shape[i] - tensor.pad[i].after) return true;
   }
   return false;
-}
-
-template <class T>
-T lowest() {
-  if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
-  return std::numeric_limits<T>::lowest();
-}
-
-/// Converts a value of the text form; to an integer, the infinities become the outermost ones.
-template <class T>
-T from_double(double value) {
-  if (value == -std::numeric_limits<double>::infinity()) return lowest<T>();
-  if (std::is_integral_v<T> && value == std::numeric_limits<double>::infinity()) {
-    return std::numeric_limits<T>::max();
-  }
-  return static_cast<T>(value);
 }
 
 /// Composes an access with the schedule's inverse: iterations -> row-major offset.

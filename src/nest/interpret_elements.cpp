@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "nest/dependence.h"
 #include "nest/interpret.h"
+#include "nest/interpret_numbers.h"
 #include "poly/linear.h"
 
 namespace lathe {
@@ -76,19 +77,6 @@ double error_of(Expr::Op op, const Rounded<double>* args, size_t arity, double v
 long error_of(Expr::Op /*op*/, const Rounded<long>* /*args*/, size_t /*arity*/, long /*value*/,
               double /*unit*/) {
   return 0;
-}
-
-template <class T>
-T lowest() {
-  if constexpr (std::numeric_limits<T>::has_infinity) return -std::numeric_limits<T>::infinity();
-  return std::numeric_limits<T>::lowest();
-}
-
-template <class T>
-T from_double(double value) {
-  if (value == -infinity) return lowest<T>();
-  if (std::is_integral_v<T> && value == infinity) return std::numeric_limits<T>::max();
-  return static_cast<T>(value);
 }
 
 std::vector<long> index_of(const Tensor& tensor, long number) {

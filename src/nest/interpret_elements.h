@@ -27,9 +27,9 @@ class ElementInterpreter {
   /// Returns an element of an input, weight or constant by its row-major number, padding included.
   using Read = std::function<T(size_t tensor, long element)>;
 
-  /// Prepares to interpret a nest. "unit" is what rounding one operation changes, relatively; 0
-  /// where nothing is rounded. Fails if an instance reads what a later one overwrites: what an
-  /// element is then depends on when one asks.
+  /// Reads a nest. "unit" is the relative change that rounding one operation makes; 0 if nothing is
+  /// rounded. Fails if an instance reads what a later one overwrites: what an element is then
+  /// depends on when one asks.
   ElementInterpreter(const Nest& nest, Read read, double unit);
 
   /// Returns an element of any tensor; nothing if no instance writes it. Fails if several instances

@@ -1,9 +1,9 @@
 // tensor.cpp: ONNX's tensors to arrays and back. Interface: proto.h, read_tensor() of onnx.h.
 #include <bit>
-#include <charconv>
 #include <cstring>
 #include <filesystem>
 
+#include "base/number.h"
 #include "data/file.h"
 #include "onnx/onnx.h"
 #include "onnx/proto.h"
@@ -58,12 +58,9 @@ std::filesystem::path external_path(const std::string& location, const DataFolde
 }
 
 long parse_long(const std::string& text, const std::string& what) {
-  long value = 0;
-  auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-    fail("{}: '{}' is no size or offset of external data", what, text);
-  }
-  return value;
+  auto value = number_in<long>(text);
+  if (!value || *value < 0) fail("{}: '{}' is no size or offset of external data", what, text);
+  return *value;
 }
 
 std::vector<std::byte> external_bytes(const TensorProto& tensor, const DataFolder& folder,

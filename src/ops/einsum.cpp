@@ -85,7 +85,7 @@ Names names_of(const std::string& letters, size_t dims_of_dots) {
 }
 
 /// An equation with the shapes of its operands.
-struct Contraction {
+struct SizedEquation {
   std::vector<Names> inputs;
   Names output;
   StatementBuilder::Extents loops;  ///< of the output, then those summed over
@@ -127,9 +127,9 @@ std::map<std::string, long> extents_of(const Call& call, const std::vector<Names
   return extents;
 }
 
-Contraction contraction_of(const Call& call) {
+SizedEquation sized_equation_of(const Call& call) {
   Equation equation = equation_of(call);
-  Contraction c;
+  SizedEquation c;
   size_t dims_of_dots = 0;
   for (size_t i = 0; i < call.inputs(); ++i) {
     check_same_element(call, i);
@@ -153,14 +153,14 @@ Contraction contraction_of(const Call& call) {
 }
 
 std::vector<Type> types_of_einsum(const Call& call) {
-  Contraction c = contraction_of(call);
+  SizedEquation c = sized_equation_of(call);
   Shape shape;
   for (const std::string& name : c.output) shape.push_back(c.extent(name));
   return {{call.element(0), shape}};
 }
 
 Nest nest_of_einsum_call(isl::ctx ctx, const Call& call) {
-  Contraction c = contraction_of(call);
+  SizedEquation c = sized_equation_of(call);
   NestBuilder b(ctx, "einsum");
   auto& s = b.statement("einsum", c.loops);
   std::optional<Expr> product;

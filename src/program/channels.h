@@ -18,12 +18,12 @@ struct ChannelRange {
   long first, count;
 };
 
-/// Channels that change together. Every member has a part for each channel: as many elements, a
-/// multiple (a channel that was flattened is several columns), or a fraction (the weights of a
-/// convolution in groups count the inputs of one group).
+/// Channels that change together. Every member has a part for each channel. It may have as many
+/// elements as there are channels, a multiple of that (a flattened channel is several columns), or
+/// a fraction (the weights of a convolution in groups count the inputs of one group).
 struct ChannelSet {
   long channels;
-  long multiple = 1;   ///< groups that the channels are split into somewhere: they stay divisible
+  long multiple = 1;   ///< by which the channels must stay divisible: groups that split them
   bool fixed = false;  ///< do they reach an input or output of the network?
   std::vector<ChannelRange> members;
 };

@@ -1,5 +1,6 @@
-// Reads statements of products as convolutions: which channels and rows of the input, in how many
-// groups, with which weights, and where the result belongs. The accesses alone tell all of it.
+// Reads statements that sum up products as convolutions: which channels and rows of the input they
+// read, in how many groups, with which weights, and where the result belongs. The accesses alone
+// tell all of it.
 //
 //   O[0, 2*g + co, oh, ow] += W[2*g + co, 2*g + ci, kh, kw] * I[0, 2*g + ci, oh + kh, ow + kw]
 //
@@ -27,8 +28,8 @@ struct Linear {
   long at(const Shape& x) const;
 };
 
-/// Returns the indices of an access, one for each dimension, counted from the first element behind
-/// the padding.
+/// Returns the indices of an access, one for each dimension. They count from the first element
+/// behind the padding.
 std::vector<Linear> linear_indices(const Nest& nest, const Access& access);
 
 /// Returns the shape of a tensor without its padding: a graph stores none.
@@ -51,7 +52,8 @@ struct Convolution {
   Shape weight_offsets;   ///< which elements of the weight these are, as it is stored
 };
 
-/// Takes a statement  T += W * X  apart, where W is a weight and all indices are linear.
+/// Takes apart a statement  T += W * X, where W is a weight and all indices are linear. Throws
+/// NoForm for any other statement.
 std::vector<Convolution> convolutions_of(const Nest& nest, const Statement& statement);
 
 }  // namespace lathe

@@ -14,10 +14,10 @@ struct FewerChannels {
   long left;
 };
 
-/// Returns the graph with fewer channels. The first ones stay; in groups, the first ones of every
-/// group. Values and nodes keep their ids and names, and weights keep the data of what stays.
-/// Fails, and says why, where channels reach the network's input or output, do not divide by the
-/// groups, or are counted by an operator.
+/// Returns the graph with fewer channels. The first channels stay; if there are groups, the first
+/// ones of every group. Values and nodes keep their ids and names, and weights keep the data of
+/// what stays. Fails, and says why, if channels reach the network's input or output, if the groups
+/// do not divide them, or if an operator fixes their number.
 Graph with_fewer(Graph graph, const std::vector<FewerChannels>& cuts);
 
 }  // namespace lathe

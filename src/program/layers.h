@@ -16,7 +16,7 @@ struct Layer {
   std::string description;  ///< "conv 3x3 64->128 /2"
   std::string key;          ///< nodes with equal keys do the same work on other data
   Shape inner_output;       ///< without the batch
-  Cost cost;                ///< counted from the nest; nothing where there is none
+  Cost cost;                ///< counted from the nest; 0 if the node has none
   long weights = 0;         ///< elements of the weights that it reads
   bool is_convolution = false;
 };
@@ -28,14 +28,14 @@ struct LayerChoice {
   bool pointwise = false;
 };
 
-/// Returns the nodes that may change, in order: convolutions, except those that read the network's
-/// input as it is, and 1x1 ones unless told. This is the one definition: spaces of networks, tables
-/// of trained networks and all that draws networks go by it.
+/// Returns the nodes that may change, in order: the convolutions, except those that read the
+/// network's input as it is and, unless "choice" says otherwise, those of 1x1. This is the only
+/// definition: spaces of networks, tables of trained networks, and all that draws networks use it.
 std::vector<size_t> changeable_layers(const Graph& graph, const LayerChoice& choice = {});
 
-/// Finds the layer that a node is a part of, by its number among some names; nothing if it is of
-/// none. What a recipe makes of a layer has its name, or one that begins with it, as in "conv1.0"
-/// or "conv1_deepen"; where several do, the longest counts.
+/// Returns which of the layers a node is a part of, as a number; nothing if it is a part of none.
+/// Nodes that a recipe makes of a layer have its name, or a name that begins with it, as in
+/// "conv1.0" or "conv1_deepen". If several layers fit, the one with the longest name counts.
 std::optional<size_t> layer_with(const std::string& node, const std::vector<std::string>& layers);
 
 /// Describes all nodes of a graph, in order.

@@ -1,5 +1,5 @@
-// Reads statements that normalise the channels of a tensor as standard operators. Body and accesses
-// alone tell it.
+// Reads statements that normalise the channels of a tensor as standard operators. The body and the
+// accesses tell all of it.
 //
 //   T[n, c, h, w] = max((X[n, c, h, w] - mean[c]) / sqrt(variance[c] + 1e-05) * scale[c] +
 //   shift[c], 0)

@@ -6,7 +6,7 @@
 
 namespace lathe {
 
-/// Returns the numbers first, first + 1, ...: "count" of them.
+/// Returns "count" numbers: first, first + 1, ...
 Shape counted(long count, long first = 0);
 
 /// A part of a tensor: element (i, j, ...) of the piece is element (to[0][i], to[1][j], ...) of the
@@ -24,7 +24,7 @@ class Pieces {
 
   /// Is there a piece at exactly this place?
   bool has(const Piece& place) const;
-  /// Adds a piece. Where there is one at the same place, the two are summed.
+  /// Adds a piece. If there is one at the same place, the two are summed.
   void add(const Piece& piece);
 
   /// Returns all pieces as one; nothing if there are none or they do not fit together.
@@ -41,8 +41,8 @@ class Pieces {
   Piece joined(const Piece& a, const Piece& b, size_t dimension) const;
 };
 
-/// Returns the elements along one dimension that a list names: the value itself, a slice, or a
-/// take.
+/// Returns the elements along one dimension that a list of indices names. The result is the value
+/// itself, a slice, or a take.
 ValueId taken(GraphBuilder& graph, ValueId value, size_t axis, const Shape& indices,
               const std::string& name);
 

@@ -7,8 +7,8 @@
 
 namespace lathe {
 
-/// Returns the network with "samples" as the first extent of its inputs and of all values that
-/// depend on it. Fails, and says where, if the number of samples is built into the network.
+/// Returns the network for "samples" samples: they are the first extent of its inputs, and of all
+/// values that depend on them. Fails, and says where, if their number is built into the network.
 Graph rebatched(Graph graph, long samples);
 
 }  // namespace lathe

@@ -28,7 +28,7 @@ struct Bar {
 
 /// How bars of one kind are drawn, and what the kind is called.
 struct BarStyle {
-  std::string name;    ///< in the legend, if it is used; empty: not there
+  std::string name;    ///< in the legend, if a bar has this style; empty: not in the legend
   std::string colour;  ///< as "#0072B2", "var(--warm)"
 };
 
@@ -42,8 +42,8 @@ struct Bars {
   Look look = {};
 };
 
-/// Writes the bars as an SVG file, as high as they need. Fails where there are none, or one has an
-/// end that is no number.
+/// Writes the bars as an SVG file, as high as they need. Fails if there are no bars, or if an end
+/// of one is no number.
 std::string print_svg(const Bars& bars);
 
 }  // namespace lathe

@@ -6,8 +6,9 @@
 //   plot.lines.push_back({Line::Along::y, 93.5, "the original"});
 //   write_file("plot.svg", ... print_svg(plot));
 //
-// The same plot makes the same bytes. Colours can be told apart by readers who see few of them, and
-// series have markers of their own; text and axes are a grey that shows on light and on dark pages.
+// The same plot makes the same bytes. Readers who are colour-blind can tell the colours apart, and
+// each series has its own marker. Text and axes are of a grey that shows on light and on dark
+// pages.
 #pragma once
 
 #include <optional>
@@ -20,7 +21,7 @@ namespace lathe {
 
 enum class Scale { linear, logarithmic };
 
-/// What is written along an axis, and its range: from low to high, or all that is drawn.
+/// What is written along an axis, and its range: from low to high; unless given, all points fit.
 struct Axis {
   std::string title;
   Scale scale = Scale::linear;
@@ -59,9 +60,8 @@ struct Plot {
   Look look = {};
 };
 
-/// Writes a plot as an SVG file. Points outside of the given range of an axis are left out. Fails,
-/// and names the series, where a point has no place: a NaN, or a number that is not positive on a
-/// logarithmic axis.
+/// Writes a plot as an SVG file. Points outside the given range of an axis are left out. Fails if a
+/// point has no place, and names its series: a NaN has none, nor has 0 on a logarithmic axis.
 std::string print_svg(const Plot& plot);
 
 /// A number at which an axis has a mark, and what is written there.

@@ -6,20 +6,17 @@
 #include <numeric>
 
 #include "report/bars.h"
+#include "report/report_colours.h"
 #include "report/report_plots.h"
 #include "report/report_text.h"
 
 namespace lathe {
 namespace {
 
-constexpr const char* cool = "var(--cool)";
-constexpr const char* warm = "var(--warm)";
-constexpr const char* good = "var(--good)";
-constexpr const char* grey = "var(--grey)";
 constexpr size_t most_layers = 32, most_sequences = 12;
 
 std::function<std::string(long)> drawn(Bars bars) {
-  bars.look = {"var(--ink)", "var(--grey)", false};
+  bars.look = {"var(--ink)", grey, false};
   return [bars](long width) mutable {
     bars.width = width;
     return print_svg(bars);
@@ -110,10 +107,11 @@ HtmlFigure times_of_layers(const SearchResult& result) {
           HtmlFigure::Span::full};
 }
 
-std::string kind_hint(const ResultVariant& variant) {
+std::string kind_hint(const ResultRule& rule, const ResultVariant& variant) {
   std::string text = variant.meaning + ": " + print_arrows(variant.recipe);
   if (variant.first_order) {
-    text += fmt::format("; fisher {} times", print_digits(std::exp(*variant.first_order)));
+    text += fmt::format("; {} {} times", rule.score_name(),
+                        print_digits(std::exp(*variant.first_order)));
   }
   return text;
 }
@@ -221,7 +219,7 @@ std::optional<HtmlFigure> variant_bars(const SearchResult& result, const ResultK
                    : is_allowed(result.rule, variant)      ? 1
                                                            : 2;
     bars.rows.push_back({variant.meaning, 0, *variant.after_ms, print_ms(*variant.after_ms), style,
-                         kind_hint(variant)});
+                         kind_hint(result.rule, variant)});
   }
   if (bars.rows.size() < 2) return std::nullopt;
   return HtmlFigure{fmt::format("kind{}", number), "", "", drawn(bars), HtmlFigure::Span::full};

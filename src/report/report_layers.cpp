@@ -119,8 +119,8 @@ Html layer_table(const ReportInput& input) {
               : fmt::format("Loops are not shown: {}. ",
                             input.remark.empty() ? "the network was not loaded" : input.remark);
   remark +=
-      "The score is the layer's Fisher Potential, times the original's: exact, or ≈ to first "
-      "order.";
+      fmt::format("The score is {} of the layer, times the original's: exact, or ≈ to first order.",
+                  input.result.rule.score_name());
   return html_table("Layers",
                     {{"layer"},
                      {"became, by which recipe", false, true},

@@ -11,7 +11,7 @@
 
 namespace lathe {
 
-/// Loops as text. Where loops cannot be made, the remark says why.
+/// Loops as text. If they cannot be made, the remark says why.
 struct LayerLoops {
   std::string before, after, remark;
 };

@@ -27,7 +27,7 @@ Html tiles(const SearchResult& result) {
       tile(print_amount(winner.weights), "weights", "was " + print_amount(result.original.weights));
   out += tile(print_amount(winner.macs), "MACs", "was " + print_amount(result.original.macs));
   if (const auto& verdict = winner.verdict) {
-    out += tile(print_digits(verdict->ratio), "fisher, times the original's",
+    out += tile(print_digits(verdict->ratio), result.rule.score_name() + ", times the original's",
                 verdict->interval
                     ? fmt::format("95 %: {} to {}", print_digits(verdict->interval->at(0)),
                                   print_digits(verdict->interval->at(1)))

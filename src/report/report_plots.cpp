@@ -6,17 +6,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "metrics/metric.h"
 #include "report/plot.h"
+#include "report/report_colours.h"
 #include "report/report_text.h"
 
 namespace lathe {
 namespace {
 
-const Look page_look{"var(--muted)", "var(--grey)", false};
-constexpr const char* cool = "var(--cool)";
-constexpr const char* warm = "var(--warm)";
-constexpr const char* good = "var(--good)";
-constexpr const char* grey = "var(--grey)";
+const Look page_look{"var(--muted)", grey, false};
 
 /// Returns the function that draws a plot for a width: narrow ones are higher than they are wide.
 std::function<std::string(long)> drawn(Plot plot) {
@@ -34,11 +32,21 @@ double area(const SearchResult& result, long weights) {
   return std::clamp(7 * static_cast<double>(weights) / all, 0.8, 14.0);
 }
 
-std::string about(const NetworkTrial& trial) {
+std::string about(const ResultRule& rule, const NetworkTrial& trial) {
   std::string text = fmt::format("network {}: {}", trial.number, name_of(trial.outcome));
   if (trial.ms) text += ", " + print_ms(*trial.ms);
-  if (trial.ratio) text += fmt::format(", fisher {} times", print_digits(*trial.ratio));
+  if (trial.ratio) {
+    text += fmt::format(", {} {} times", rule.score_name(), print_digits(*trial.ratio));
+  }
   return trial.reason.empty() ? text : text + "; " + trial.reason;
+}
+
+/// Says what a rule's score is, as the metric does; nothing if the metric is unknown.
+std::string print_metric(const ResultRule& rule) {
+  for (const Metric& metric : metrics::all()) {
+    if (metric.name == rule.metric) return fmt::format(" ({})", metric.summary);
+  }
+  return "";
 }
 
 /// Returns the recipe of what is drawn as the winner, as the journal has it.
@@ -69,7 +77,7 @@ Series other_passed(const SearchResult& result, const std::vector<NetworkTrial>&
     if (trial.recipe == winners_recipe(result)) continue;
     if (std::any_of(result.pareto.begin(), result.pareto.end(), same)) continue;
     series.points.push_back(
-        {*trial.ms, *trial.predicted, about(trial), area(result, trial.weights)});
+        {*trial.ms, *trial.predicted, about(result.rule, trial), area(result, trial.weights)});
   }
   return series;
 }
@@ -93,17 +101,20 @@ Series judged_as(const SearchResult& result, const std::vector<NetworkTrial>& tr
     bool failed = trial.outcome == Trial::Outcome::failed;
     if (failed || trial.passed() != passed || !trial.ms || !trial.ratio) continue;
     if (trial.recipe == winners_recipe(result)) continue;
-    if (*trial.ratio > 0) series.points.push_back({*trial.ms, *trial.ratio, about(trial)});
+    if (*trial.ratio <= 0) continue;
+    series.points.push_back({*trial.ms, *trial.ratio, about(result.rule, trial)});
   }
   return series;
 }
 
-Series over_time(const std::vector<NetworkTrial>& trials, const Series& like, bool passed) {
+Series over_time(const SearchResult& result, const std::vector<NetworkTrial>& trials,
+                 const Series& like, bool passed) {
   Series series = like;
   for (const NetworkTrial& trial : trials) {
     bool failed = trial.outcome == Trial::Outcome::failed;
     if (failed || trial.passed() != passed || !trial.ms) continue;
-    series.points.push_back({static_cast<double>(trial.number), *trial.ms, about(trial)});
+    series.points.push_back(
+        {static_cast<double>(trial.number), *trial.ms, about(result.rule, trial)});
   }
   return series;
 }
@@ -118,7 +129,7 @@ Series best_so_far(const SearchResult& result, const std::vector<NetworkTrial>& 
     if (trial.outcome != Trial::Outcome::measured || !trial.ms || *trial.ms >= best) continue;
     series.points.push_back({last, best});
     best = *trial.ms;
-    series.points.push_back({last, best, about(trial)});
+    series.points.push_back({last, best, about(result.rule, trial)});
   }
   series.points.push_back({last, best});
   return series;
@@ -159,15 +170,15 @@ std::optional<HtmlFigure> gate_plot(const SearchResult& result,
                                     const std::vector<NetworkTrial>& trials) {
   Plot plot{.title = "The gate",
             .x = {"latency, ms"},
-            .y = {"fisher, times the original's", Scale::logarithmic}};
+            .y = {result.rule.score_name() + ", times the original's", Scale::logarithmic}};
   Series refused = judged_as(result, trials, {"refused", {}, Marker::cross, grey}, false);
   Series accepted = judged_as(result, trials, {"accepted", {}, Marker::circle, cool}, true);
   if (!is_drawn(refused) && !is_drawn(accepted)) return std::nullopt;
   Series winner{"winner", {}, Marker::diamond, warm};
   const auto& verdict = result.winner.verdict;
   if (result.found && verdict && verdict->ratio > 0) {
-    std::string label = fmt::format("winner: {}, fisher {} times", print_ms(result.winner.ms),
-                                    print_digits(verdict->ratio));
+    std::string label = fmt::format("winner: {}, {} {} times", print_ms(result.winner.ms),
+                                    result.rule.score_name(), print_digits(verdict->ratio));
     winner.points.push_back({result.winner.ms, verdict->ratio, label, 4});
   }
   Series original{"original", {{result.original.ms, 1, "original"}}, Marker::square, good};
@@ -185,11 +196,11 @@ std::optional<HtmlFigure> gate_plot(const SearchResult& result,
         result.rule.name, print_digits(std::exp(-band)), print_digits(std::exp(band)),
         print_digits(std::exp(result.rule.layer_band)), result.rule.tolerance);
   }
-  return HtmlFigure{"gate", plot.title,
-                    "Every network that was tried, by its score at initialisation (Fisher "
-                    "Potential). " +
-                        rule,
-                    drawn(plot)};
+  return HtmlFigure{
+      "gate", plot.title,
+      fmt::format("Every network that was tried, by its score at initialisation{}. {}",
+                  print_metric(result.rule), rule),
+      drawn(plot)};
 }
 
 std::optional<HtmlFigure> history_plot(const SearchResult& result,
@@ -197,8 +208,8 @@ std::optional<HtmlFigure> history_plot(const SearchResult& result,
   Plot plot{.title = "Trial by trial", .x = {"networks tried"}, .y = {"latency, ms"}};
   plot.x.low = 0;
   plot.x.high = static_cast<double>(std::max<size_t>(1, trials.size()));
-  add(plot, {over_time(trials, {"refused", {}, Marker::cross, grey}, false),
-             over_time(trials, {"accepted", {}, Marker::circle, cool}, true)});
+  add(plot, {over_time(result, trials, {"refused", {}, Marker::cross, grey}, false),
+             over_time(result, trials, {"accepted", {}, Marker::circle, cool}, true)});
   if (plot.series.empty()) return std::nullopt;
   plot.series.push_back(best_so_far(result, trials));
   std::string caption = fmt::format(

@@ -19,12 +19,13 @@ namespace lathe {
 HtmlFigure waterfall(const SearchResult& result);
 
 /// Draws latency against the predicted change of accuracy, for networks that passed and were
-/// measured; the area of a point is its weights. Nothing where no accuracy was predicted.
+/// measured. The area of a point stands for its weights. Returns nothing if no accuracy was
+/// predicted.
 std::optional<HtmlFigure> pareto_plot(const SearchResult& result,
                                       const std::vector<NetworkTrial>& trials);
 
 /// Draws latency against the ratio of scores, for all networks that were tried, and the band in
-/// which they pass. Nothing where none was tried.
+/// which they pass. Returns nothing if none was tried.
 std::optional<HtmlFigure> gate_plot(const SearchResult& result,
                                     const std::vector<NetworkTrial>& trials);
 
@@ -39,8 +40,9 @@ std::optional<HtmlFigure> sequence_bars(const SearchResult& result,
 /// Draws how many times faster the layers of each kind are in the winner.
 std::optional<HtmlFigure> kind_bars(const SearchResult& result);
 
-/// Draws what one kind of layer can become, how long that takes, and whether it was chosen, could
-/// have been chosen, or moves the score too far. Nothing where there is no choice.
+/// Draws what one kind of layer can become and how long each variant takes. Colours say whether a
+/// variant was chosen, could have been chosen, or moves the score too far. Returns nothing if there
+/// is no choice.
 std::optional<HtmlFigure> variant_bars(const SearchResult& result, const ResultKind& kind,
                                        size_t number);
 

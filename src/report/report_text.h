@@ -28,18 +28,19 @@ std::string print_arrows(std::string recipe);
 /// Returns how many times faster the winner is, from a run in which both took turns.
 double speedup(const SearchResult& result);
 
-/// Returns how many layers are not as they were.
+/// Returns how many layers the winner changed.
 size_t changed_layers(const SearchResult& result);
 
-/// Return what the page opens with: one line, and one sentence.
+/// Returns the line that the page begins with.
 std::string headline(const SearchResult& result);
+/// Returns the sentence below it.
 std::string lead(const SearchResult& result);
 
 /// Says what the numbers do not promise: accuracy is predicted, and changed layers are untrained.
 std::string caution(const SearchResult& result);
 
-/// Counts reasons that differ only in numbers and names as one, with dots in their place; the most
-/// frequent comes first.
+/// Counts reasons as one if they differ in numbers and names only; dots replace these. The most
+/// frequent reason comes first.
 std::vector<std::pair<std::string, long>> reasons_alike(const std::map<std::string, long>& reasons);
 
 }  // namespace lathe

@@ -13,7 +13,7 @@
 
 namespace lathe {
 
-/// One network. Time and scores are to first order where it was not evaluated exactly.
+/// One network. Unless it was evaluated exactly, its time and scores are to first order.
 struct NetworkTrial {
   long number = 0;  ///< among networks, from 1
   std::string recipe, reason, at;
@@ -27,8 +27,8 @@ struct NetworkTrial {
   }
 };
 
-/// Returns the networks of a journal, in order, without the original. What a trial does not tell
-/// stays empty.
+/// Returns the networks of a journal, in order, without the original. What the journal does not say
+/// of a trial stays empty.
 std::vector<NetworkTrial> network_trials(const JournalRecord& journal);
 
 /// How often a sequence of steps occurs.

@@ -26,7 +26,7 @@ constexpr double letter_width = 6.9, line_height = 18;
 /// Writes text as it stands in XML: & < > and quotes are escaped, control characters left out.
 std::string escaped(const std::string& text);
 
-/// Returns how many letters the text has, where it is UTF-8.
+/// Returns how many letters a text has, which is in UTF-8.
 size_t letters_in(const std::string& text);
 /// Returns the text, or its two ends with dots between them, in at most "letters" letters.
 std::string shortened(const std::string& text, size_t letters);
@@ -39,8 +39,8 @@ std::string svg_head(long width, long height, const std::string& title, const Lo
 std::string text_at(double x, double y, const std::string& text, const std::string& style = "");
 std::string line_between(double x1, double y1, double x2, double y2, const std::string& style);
 
-/// Draws a marker, with what is shown when the pointer is on it; its area is "size" times the
-/// usual.
+/// Draws a marker. Its area is "size" times the usual one. The label is shown when the pointer is
+/// on it.
 std::string marker_at(Marker marker, double x, double y, const std::string& label, double size = 1);
 
 /// Returns the style of the lines of a grid, and of lines to compare with.

@@ -30,6 +30,7 @@ void describe(auto& fields, Of<ResultRule> auto& rule) {
   fields("network_band", rule.network_band);
   fields("layer_band", rule.layer_band);
   fields("paper", rule.paper);
+  fields.later("metric", rule.metric);
 }
 
 void describe(auto& fields, Of<ResultCost> auto& cost) {

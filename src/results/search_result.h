@@ -1,12 +1,12 @@
-// What came of a search: the file result.json of its folder, which outlives the program that wrote
-// it.
+// The result of a search, as the file result.json in its folder keeps it. Later versions of Lathe
+// read the file, too.
 //
 //   write_search_result(result, "runs/r34");
 //   SearchResult result = read_search_result("runs/r34");
 //   result.winner.ms                             6.9, where result.original.ms is 26.4
 //
-// Times are milliseconds of one run of the network. Where nothing was found, the winner is the
-// original. What is not known is left out of the file: it is no number.
+// Times are milliseconds of one run of the network. If nothing was found, the winner is the
+// original. Numbers that are not known are left out of the file.
 #pragma once
 
 #include <map>
@@ -25,10 +25,14 @@ struct ResultRule {
   std::string name;
   double tolerance = 0, network_band = 0, layer_band = 0;
   bool paper = false;
+  std::string metric = {};  ///< that the bands are of; "" in files of an earlier Lathe
+
+  /// Returns what texts call the score that the bands are of.
+  std::string score_name() const { return metric.empty() ? "score" : metric; }
   friend bool operator==(const ResultRule&, const ResultRule&) = default;
 };
 
-/// What a network takes.
+/// What a network costs.
 struct ResultCost {
   double ms = 0;
   long macs = 0, weights = 0;
@@ -38,13 +42,13 @@ struct ResultCost {
 /// What the gate said of the winner.
 struct ResultVerdict {
   bool accepted = false;
-  std::optional<double> sure;  ///< none where it is not known
+  std::optional<double> sure;  ///< the probability that it is right; none if that is not known
   std::string reason;
   double ratio = 1;                               ///< of scores: the winner's to the original's
-  std::optional<std::vector<double>> interval;    ///< of that ratio: its ends; one seed has none
+  std::optional<std::vector<double>> interval;    ///< of that ratio: two ends; none with one seed
   std::map<std::string, double> layers;           ///< logarithm of the ratio of each
   std::optional<double> predicted, uncertainty;   ///< of the change of accuracy, in points
-  std::optional<std::vector<double>> prediction;  ///< what holds that change, 95 %: its ends
+  std::optional<std::vector<double>> prediction;  ///< ends of what holds that change, to 95 %
   /// Why the prediction is not calibrated for this network; then there is no "predicted".
   std::optional<std::string> caveat;
   friend bool operator==(const ResultVerdict&, const ResultVerdict&) = default;
@@ -52,12 +56,12 @@ struct ResultVerdict {
 
 struct ResultWinner {
   double ms = 0, original_ms = 0;  ///< of one run in which they took turns
-  double spread = 0;               ///< half of its times lie within so many ms
+  double spread = 0;               ///< half of its times lie in a range of so many ms
   bool tuned = false;
   long macs = 0, weights = 0;
   NetworkRecipe recipe;
-  std::optional<ResultVerdict> verdict;  ///< none where nothing was found
-  /// What of its code, and of the original's, was compared with the interpreter.
+  std::optional<ResultVerdict> verdict;  ///< none if nothing was found
+  /// How much of its code, and of the original's, was compared with the interpreter.
   std::optional<NetworkChecks> checks, original_checks;
   friend bool operator==(const ResultWinner&, const ResultWinner&) = default;
 };
@@ -65,7 +69,7 @@ struct ResultWinner {
 /// The best network that one way of choosing found in the list of blocks.
 struct ResultBaseline {
   std::string way;           ///< "sampled": drawn at random; "assigned": over all layers at once
-  std::optional<double> ms;  ///< none where no network of the list passed
+  std::optional<double> ms;  ///< none if no network of the list passed
   double original_ms = 0;    ///< of the run in which they took turns
   bool tuned = false;
   long macs = 0, weights = 0;
@@ -74,8 +78,8 @@ struct ResultBaseline {
   friend bool operator==(const ResultBaseline&, const ResultBaseline&) = default;
 };
 
-/// What can be had by a choice from a list of blocks (search/block_list.h), with the same compiler,
-/// gate and tuning.
+/// What a search over the list of blocks found (search/block_list.h), with the same compiler, gate
+/// and tuning.
 struct ResultBlocks {
   long most = 0;            ///< blocks that a layer can choose from, at most
   double log_networks = 0;  ///< logarithm, to base 10, of how many networks the list makes
@@ -87,7 +91,7 @@ struct ResultBlocks {
 struct ResultLimit {
   std::string what;  ///< "latency" in ms, "weights", "MACs"
   double limit = 0;
-  /// What the winner has; where nothing was found, the least that was possible.
+  /// What the winner has; if nothing was found, the least that was possible.
   double reached = 0;
   bool met = false;  ///< by the winner, which may be the original
   friend bool operator==(const ResultLimit&, const ResultLimit&) = default;
@@ -96,14 +100,14 @@ struct ResultLimit {
 /// Another library, on the original network.
 struct ResultPeer {
   std::string name;
-  double ms = 0, original_ms = 0;  ///< it, and Lathe, of one run in which they took turns
+  double ms = 0, original_ms = 0;  ///< its time and Lathe's, from one run in which they took turns
   friend bool operator==(const ResultPeer&, const ResultPeer&) = default;
 };
 
 /// A layer that could change, and what it is in the winner.
 struct ResultLayer {
   std::string layer, kind;
-  std::string recipe;  ///< in text; "" for as it was
+  std::string recipe;  ///< in text; "" if the layer did not change
   std::string meaning;
   double before_ms = 0, after_ms = 0;
   long macs_before = 0, macs = 0, weights_before = 0, weights = 0;
@@ -115,7 +119,7 @@ struct ResultLayer {
 struct ResultVariant {
   std::string recipe, meaning;
   long macs = 0, weights = 0;
-  std::optional<double> before_ms, after_ms;  ///< none where it failed
+  std::optional<double> before_ms, after_ms;  ///< none if it failed
   std::optional<double> first_order;          ///< the mean over the layers of the kind
   std::string failure;
   friend bool operator==(const ResultVariant&, const ResultVariant&) = default;
@@ -150,7 +154,8 @@ struct SearchResult {
   ResultRule rule;
   ResultCost original;
   ResultWinner winner;
-  std::optional<double> log_networks;  ///< of what was chosen from; to base 10
+  /// Logarithm, to base 10, of how many networks there were to choose from.
+  std::optional<double> log_networks;
   std::optional<ResultBlocks> blocks;
   std::vector<ResultLimit> limits;  ///< those that were set
   std::vector<ResultPeer> peers;
@@ -163,13 +168,12 @@ struct SearchResult {
   friend bool operator==(const SearchResult&, const SearchResult&) = default;
 };
 
-/// Names the way that found the winner: "Lathe", or how it was chosen from the list of blocks,
-/// where that was all there was to choose from.
+/// Names the way that found the winner. This is "Lathe", unless there was only the list of blocks
+/// to choose from: then it is the way of choosing.
 std::string way_of_winner(const SearchResult& result);
 
-/// Converts to and from JSON. What is missing or of another type is named by its place, as in
-/// "winner.verdict.ratio"; what a later version wrote is refused. Fields that are not known are
-/// passed over.
+/// Converts to and from JSON. If a field is missing or of another type, the error names its place:
+/// "winner.verdict.ratio". A result of a later version is refused. Unknown fields are passed over.
 nlohmann::json to_json(const SearchResult& result);
 SearchResult search_result_from_json(const nlohmann::json& json);
 
@@ -180,8 +184,8 @@ nlohmann::json to_json(const ResultVariant& variant);
 /// Reads a verdict as the journal keeps it.
 ResultVerdict verdict_from_json(const nlohmann::json& json);
 
-/// Writes result.json into the folder of a search, all or nothing, and reads it. A folder without
-/// it holds no search, or one that has not ended: the message says which.
+/// Writes result.json into the folder of a search, all or nothing; reads it. A folder without the
+/// file holds no search, or one that has not ended. The message says which.
 void write_search_result(const SearchResult& result, const std::string& folder);
 SearchResult read_search_result(const std::string& folder);
 

@@ -114,8 +114,12 @@ SearchResult summarised(const StrategyInput& input, const SearchReport& report,
   SearchResult result;
   const NetworkSpace& space = input.space;
   Assignment assignment(space.sites.size(), 0);
-  result.rule = {input.rule.name, input.rule.tolerance, input.rule.network_band,
-                 input.rule.layer_band, input.rule.is_paper};
+  result.rule = {input.rule.name,
+                 input.rule.tolerance,
+                 input.rule.network_band,
+                 input.rule.layer_band,
+                 input.rule.is_paper,
+                 input.rule.features.empty() ? "" : input.rule.features.front().metric};
   double own = input.tables.rest;
   for (const auto& times : input.tables.times) own += times[0];
   result.original = {own * ms, space.macs, space.weights};

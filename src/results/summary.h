@@ -1,4 +1,4 @@
-// What came of a search, put together for people and files.
+// Makes the result of a search from what the search reports.
 #pragma once
 
 #include "results/search_result.h"
@@ -6,21 +6,21 @@
 
 namespace lathe {
 
-/// Returns what a search says of itself: the winner (the original, if nothing faster passed), its
-/// layers, what each kind of layer could become, and the networks that no other is better than. Who
-/// it was for, and what was measured after it, is for the caller to set.
+/// Returns the winner (the original, if nothing faster passed), its layers, what each kind of layer
+/// could become, and the networks that no other is better than. The caller adds the command, and
+/// what was measured after the search.
 SearchResult summarised(const StrategyInput& input, const SearchReport& report,
                         const Journal& journal);
 
-/// Returns what a search in the list of blocks came to; "way" says how it chose.
+/// Returns what a search over the list of blocks found; "way" says how it chose.
 ResultBaseline baseline_of(const StrategyInput& input, const SearchReport& report,
                            const std::string& way);
 
 /// Returns how many variants a layer can choose from, at most.
 long most_variants(const NetworkSpace& space);
 
-/// Returns those that no other is better than in all of time, predicted accuracy and weights, the
-/// fastest first. Times are relative to the original's in the same run.
+/// Returns the points that no other point beats in time, predicted accuracy and weights at once;
+/// the fastest comes first. Times are relative to the original's in the same run.
 std::vector<ResultPoint> not_dominated(std::vector<ResultPoint> points);
 
 }  // namespace lathe

@@ -1,6 +1,6 @@
-/* The functions of a compiled library, for any network. A compiler emits each function NAME_x of
-   the library as one call: lathe_api_x with the network in front of the same arguments. See
-   model.h.in for what they do. */
+/* The functions of a compiled library, for any network. Each function NAME_x of a library is one
+   call of lathe_api_x, with the network in front of the same arguments. model.h.in says what they
+   do. */
 #ifndef LATHE_RUNTIME_API_H
 #define LATHE_RUNTIME_API_H
 

@@ -61,15 +61,15 @@ struct lathe_network {
   int64_t arena_bytes;
   int64_t scratch_bytes; /* of one worker */
   int64_t prepared_bytes;
-  int64_t first_step; /* those before it run once, when a model is made */
+  int64_t first_step; /* the steps before this one run once, when a model is made */
 };
 
 struct lathe_model;
 
 /* Makes a network ready to run with "threads" workers, the caller being one of them; 1: no other
    thread is started, 0: one for each processor that this process may use. Returns null on failure;
-   lathe_last_error() says why. The network must outlive the model. The child of a fork() has none
-   of the workers: it makes models of its own. */
+   lathe_last_error() says why. The network must outlive the model. After a fork(), the child has
+   none of the workers: it must make models of its own. */
 struct lathe_model* lathe_model_create(const struct lathe_network* network, int threads);
 void lathe_model_destroy(struct lathe_model* model);
 
@@ -81,7 +81,8 @@ int lathe_model_prepare(struct lathe_model* model);
    be called from several threads: calls on one model take turns. Allocates nothing. */
 int lathe_model_run(struct lathe_model* model, const void* const* inputs, void* const* outputs);
 
-/* Runs one step alone, as often as it likes, on the tensors of the last run: for measuring. */
+/* Runs one step alone, on the tensors of the last run. It is for measuring, and may be called any
+   number of times. */
 int lathe_model_run_step(struct lathe_model* model, int32_t step);
 
 int lathe_model_threads(const struct lathe_model* model);

@@ -11,6 +11,9 @@
 namespace lathe {
 namespace {
 
+/// The numbers of groups, and of channels to one that a bottleneck keeps, in the published lists.
+constexpr long group_counts[] = {2, 4, 8, 16}, bottlenecks[] = {2, 4};
+
 /// The loops of a convolution that blocks are made by, as steps name them.
 struct Channels {
   std::string filter_loop, channel_loop;
@@ -36,9 +39,8 @@ bool divides(long factor, long extent) { return extent % factor == 0 && extent >
 
 /// Returns the recipes of all blocks whose numbers divide the channels.
 std::vector<Recipe> block_recipes(const Channels& c) {
-  const std::vector<long> groups{2, 4, 8, 16}, bottlenecks{2, 4};
   std::vector<Recipe> recipes;
-  for (long g : groups) {
+  for (long g : group_counts) {
     if (!divides(g, c.filters) || !divides(g, c.channels)) continue;
     recipes.push_back({{"group", {g}}});
     recipes.push_back({{"group", {g, "expand"}}});
@@ -50,7 +52,7 @@ std::vector<Recipe> block_recipes(const Channels& c) {
                       {"interchange", {c.filter_loop, c.channel_loop}},
                       {"bottleneck", {b, "reduce"}}};
     recipes.push_back(bottleneck);
-    for (long g : groups) {
+    for (long g : group_counts) {
       if (!divides(g, c.filters / b) || !divides(g, c.channels / b)) continue;
       Recipe grouped = bottleneck;
       grouped.push_back({"group", {g}});

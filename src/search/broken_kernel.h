@@ -6,8 +6,8 @@
 namespace lathe {
 
 /// Turns an instruction of one of a unit's kernels into another one, compiles the unit anew and
-/// replaces its object in a compiled network. Returns whether there was one: a kernel may only
-/// copy.
+/// replaces its object in a compiled network. Returns false if there is no such instruction: the
+/// kernel only copies.
 bool break_kernel(Compiled& compiled, const Made& made, size_t kernel);
 
 }  // namespace lathe

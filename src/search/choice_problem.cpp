@@ -11,9 +11,12 @@
 namespace lathe {
 namespace {
 
+/// By how much the costs may be above the least, relatively. Measured times are less exact.
 constexpr double gap = 1e-3;
-constexpr long patience =
-    20000;  // nodes of the tree: a number, not a time, so that it is repeatable
+/// Nodes of the tree that are looked at: a number and not a time, so that searches can be repeated.
+constexpr long patience = 20000;
+/// The solver says 0 or 1 for each choice, as a floating-point number: 1 is chosen.
+constexpr double chosen = 0.5;
 
 /// Is called at each node of the search tree; stops it when there were too many.
 void count_nodes(glp_tree* tree, void* nodes) {
@@ -103,7 +106,7 @@ std::optional<std::vector<size_t>> cheapest(const ChoiceProblem& problem) {
   if (!solved || (found != GLP_OPT && found != GLP_FEAS)) return std::nullopt;
   std::vector<size_t> choice(places, 0);
   for (size_t i = 1; i < columns.size(); ++i) {
-    if (glp_mip_col_val(lp.get(), static_cast<int>(i)) > 0.5) {
+    if (glp_mip_col_val(lp.get(), static_cast<int>(i)) > chosen) {
       choice[columns[i].place] = columns[i].choice;
     }
   }

@@ -26,9 +26,9 @@ struct ChoiceProblem {
   std::vector<ChoiceLimit> limits;
 };
 
-/// Returns the choices whose costs are least together; nothing if none are within the limits. They
-/// cost at most a thousandth more than the least. If that takes too long, they are the best that
-/// was found.
+/// Returns the choices with the least sum of costs; nothing if none are within the limits. The sum
+/// is at most a thousandth above the least one. If that takes too long, the best choices that were
+/// found are returned.
 std::optional<std::vector<size_t>> cheapest(const ChoiceProblem& problem);
 
 }  // namespace lathe

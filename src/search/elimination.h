@@ -1,6 +1,6 @@
-// Finds the choices whose costs are least together, where each cost depends on a few variables. One
-// variable after the other is eliminated: for every choice of its neighbours, its best choice is
-// noted, and a table of that replaces the tables that it was in.
+// Finds the choices with the least sum of costs, where each cost depends on a few variables. One
+// variable after the other is eliminated: its best choice is noted for every choice of its
+// neighbours, and a table of these replaces the tables that it was in.
 //
 //   a - b - c        b goes: cost(a, c) = min over b of cost(a, b) + cost(b, c)
 //
@@ -24,8 +24,8 @@ struct CostProblem {
   std::vector<CostTable> tables;
 };
 
-/// Returns the choice of each variable whose costs are least together. A variable whose
-/// elimination would take a table of more than "largest" entries keeps its usual choice.
+/// Returns a choice for each variable, so that the sum of costs is least. A variable keeps its
+/// usual choice if its elimination would take a table of more than "largest" entries.
 std::vector<size_t> least_costs(const CostProblem& problem, size_t largest = 1 << 20);
 
 /// Returns the place of a choice in a table.

@@ -3,7 +3,7 @@
 //   EqualTuning tuning(original, "runs/r34/tuned.db", journal, {.seconds = 20});
 //   auto times = tuning.measure(candidate, recipe);        both were tuned for 20 seconds
 //
-// What was tuned or measured before is in the store and the journal, and not done again.
+// The store and the journal keep what was tuned and measured. It is not done again.
 #pragma once
 
 #include "search/journal.h"
@@ -16,7 +16,7 @@ struct EqualTuningOptions {
   double seconds = 20;  ///< of tuning, for each network; 0: none is tuned
   uint64_t seed = 1;
   std::function<bool()> stop = nullptr;
-  /// Told which network is tuned ("the original", ...), and how long it has been.
+  /// Is told which network is tuned ("the original", ...), and for how many seconds so far.
   std::function<void(const std::string&, double)> progress = nullptr;
 };
 
@@ -26,11 +26,11 @@ class EqualTuning {
   EqualTuning(const Graph& original, std::string store, Journal& journal,
               EqualTuningOptions options);
 
-  /// Tunes the original, if it was not tuned before, and a network that a recipe (in text) made of
-  /// it, and measures them in turn. Returns nothing if it was stopped.
+  /// Tunes the original, unless that was done before. Tunes a network that a recipe (in text) made
+  /// of it. Then measures the two in turn. Returns nothing if it was stopped.
   std::optional<NetworkTimes> measure(const Graph& candidate, const std::string& recipe);
 
-  /// Returns how networks are compiled after that.
+  /// Returns the options by which tuned networks are compiled.
   CompileOptions compiling() const;
 
  private:

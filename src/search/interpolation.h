@@ -15,15 +15,15 @@
 namespace lathe {
 
 struct InterpolationOptions {
-  std::string layers = "*";  ///< a pattern; of these, the convolutions to which both recipes apply
-  size_t points = 8;         ///< networks between the two
+  std::string layers = "*";  ///< a pattern: only convolutions with such names change
+  size_t points = 8;         ///< how many networks lie between the two
 };
 
-/// A network of a row.
+/// A network between two networks, or one of the two.
 struct Between {
   enum class Way { end, filters, layers };
   Way way = Way::end;
-  double part = 0;  ///< that the second recipe has: 0 is the first end, 1 the second
+  double part = 0;  ///< the share of the second recipe: 0 at the first end, 1 at the second
   NetworkRecipe recipe;
 };
 
@@ -35,10 +35,10 @@ const char* name_of(Between::Way way);
 ///   split_range(co, 16) -> group(2) -> interchange(co.0, co.1) -> group(4)
 Recipe of_parts(const Recipe& first, const Recipe& second, long count);
 
-/// Returns the two networks, then those between them, one way after the other. A layer is cut where
-/// both recipes apply, as near to the wanted part as can be: at a multiple of 16 filters that is
-/// also a multiple of an eighth of them. A layer that cannot be cut follows the nearer recipe.
-/// Layers that read the network's input stay as they are. Fails if both recipes apply to no layer.
+/// Returns the two networks, then those between them, one way after the other. Layers change if
+/// both recipes apply to them; layers that read the network's input never change. A layer is cut as
+/// near to the wanted part as possible: at a multiple of 16 filters that is also a multiple of an
+/// eighth of them. A layer that cannot be cut follows the nearer recipe. Fails if no layer changes.
 std::vector<Between> interpolated(const Graph& network, const Recipe& first, const Recipe& second,
                                   const InterpolationOptions& options = {});
 

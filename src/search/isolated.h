@@ -8,11 +8,11 @@ namespace lathe {
 
 struct Outcome {
   std::string result;   ///< what the work returned
-  std::string failure;  ///< why it did not: "" if it did
+  std::string failure;  ///< why it returned nothing; "" if it did return
 };
 
-/// Runs "work" in a child of this process, for so many seconds at most. This process must have no
-/// other threads. The child ends when this process does, and ignores Ctrl-C.
+/// Runs "work" in a child of this process, for at most so many seconds. This process must have no
+/// other threads. The child ends with this process, and ignores Ctrl-C.
 Outcome isolated(const std::function<std::string()>& work, double seconds);
 
 }  // namespace lathe

@@ -4,9 +4,9 @@
 //   if (auto known = journal.find("network", recipe)) return *known;      nothing is done twice
 //   journal.add({"network", recipe, ...});
 //
-// A search asks the journal first and depends on nothing else but its seed: one that was killed
-// goes on where it was, and comes to the same end. The folder is locked while it is open; a record
-// of another network, version or machine is refused, with what differs.
+// A search asks the journal first, and depends on nothing else but its seed. So a search that was
+// killed goes on where it was, and comes to the same end. The folder is locked while the journal is
+// open. A journal of another network, version or machine is refused; the message says what differs.
 #pragma once
 
 #include <map>
@@ -25,7 +25,7 @@ struct Trial {
   std::string subject;  ///< "network", or the kind of layer that it is a variant of
   std::string recipe;   ///< in text; "" for the original
   Outcome outcome = Outcome::measured;
-  std::string reason = "";           ///< of a refusal or failure
+  std::string reason = "";           ///< why it was refused or failed
   double time = 0, own = 0;          ///< seconds, and those of the original in the same run
   nlohmann::json details = nullptr;  ///< scores, seeds, times of layers, ...
 };
@@ -38,7 +38,7 @@ class Journal {
   /// What a journal is about: all that its trials depend on, by name.
   using Identity = std::map<std::string, std::string>;
 
-  /// Opens the journal of a folder, or makes both.
+  /// Opens the journal in a folder. Makes the folder and the journal if there are none.
   Journal(const std::string& folder, const Identity& identity);
   ~Journal();
   Journal(const Journal&) = delete;
@@ -47,12 +47,14 @@ class Journal {
   /// Returns the names of the files that make a journal, in its folder.
   static std::vector<std::string> file_names();
 
+  /// Returns a trial; nothing if it was not made yet.
   std::optional<Trial> find(const std::string& subject, const std::string& recipe) const;
   /// Adds a trial, in place of one of the same subject and recipe.
   void add(const Trial& trial);
 
-  /// A number that was computed and is not to be computed again.
+  /// Returns a number that was computed before; nothing if it was not.
   std::optional<double> number(const std::string& name) const;
+  /// Keeps a number, so that it is not computed again.
   void set_number(const std::string& name, double value);
 
  private:
@@ -67,11 +69,13 @@ struct RecordedTrial {
   Trial trial;
 };
 
-/// Reads a journal: of a search that is running, too.
+/// What a journal holds.
 struct JournalRecord {
   Journal::Identity identity;
   std::vector<RecordedTrial> trials;  ///< in the order in which they ended
 };
+
+/// Reads the journal in a folder. Its search may still be running.
 JournalRecord read_journal(const std::string& folder);
 
 }  // namespace lathe

@@ -1,5 +1,5 @@
-// What is known of every variant of every layer: how long it takes and what it scores, each
-// measured once. Strategies choose by these tables, and are told what came of it.
+// What is known of every variant of every layer: how long it takes, and what it scores. Each number
+// is measured once. Strategies choose networks by these tables.
 #pragma once
 
 #include <functional>
@@ -16,26 +16,27 @@ namespace lathe {
 /// What one metric says of every variant.
 struct MetricTable {
   Metric metric;
-  ChoiceTable scores;       ///< of each site and variant, everything else being as it was
-  std::vector<double> own;  ///< of the layers that gradients flow through, as they were
-  double total = 0;         ///< of the network as it was
-  size_t layers = 0;        ///< how many it scores there
+  ChoiceTable scores;       ///< of each site and variant, if no other layer changes
+  std::vector<double> own;  ///< of each layer of LayerTables::flow, in the original
+  double total = 0;         ///< of the original
+  size_t layers = 0;        ///< how many layers of the original it scores
 };
 
 struct LayerTables {
-  ChoiceTable times;                 ///< seconds of each site and variant; infinity where it failed
-  double rest = 0;                   ///< seconds of what cannot change
-  std::vector<MetricTable> metrics;  ///< that layers alone tell; the one that has bands is first
-  ChoiceTable gains;                 ///< how many times as much gradient it hands back
-  GradientFlow flow;                 ///< through all layers
-  std::vector<size_t> places;        ///< of sites among those layers
+  ChoiceTable times;  ///< seconds of each site and variant; infinity if it failed
+  double rest = 0;    ///< seconds of all nodes that cannot change
+  /// Those that can be told from layers alone (capacity/first_order.h). The one that has bands is
+  /// the first.
+  std::vector<MetricTable> metrics;
+  ChoiceTable gains;           ///< how much gradient each hands back, relative to the original
+  GradientFlow flow;           ///< how gradients flow through all layers
+  std::vector<size_t> places;  ///< of each site: the number of its layer in "flow"
 
-  /// Returns the logarithm of what a variant alone scores, by the metric that has bands, beside the
-  /// layer as it was.
+  /// Returns log(score of a variant / score of the layer as it was), by the metric that has bands.
   double moved(size_t site, size_t variant) const;
 };
 
-/// How far the work on the tables is.
+/// How far the work on the tables has come.
 struct TableProgress {
   std::string what;  ///< "variants measured", "variants scored"
   size_t done, all;
@@ -45,45 +46,45 @@ struct TableOptions {
   uint64_t seed = 0;  ///< of weights
   std::function<void(const TableProgress&)> progress = nullptr;
   std::function<bool()> stop = nullptr;
-  /// Is the time for this spent? What is not known by then is left out of the tables; layers as
-  /// they were are always there.
+  /// Is the time for this spent? Variants that are not known by then are left out of the tables.
+  /// Layers as they were are always in them.
   std::function<bool()> enough = nullptr;
 };
 
-/// Returns the space with so many variants of each kind, those that a rule is likely to accept:
-/// each is scored to first order in one of its places. By the paper's rule, those of few steps.
-/// Returns nothing if it was stopped.
+/// Returns the space with at most "most" variants of each kind: those that the rule most likely
+/// accepts. To tell, each variant is scored to first order at one of its sites. For the paper's
+/// rule, the variants of few steps are taken. Returns nothing if it was stopped.
 std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, const GateRule& rule,
                                      FirstOrder& first, Journal& journal, int workers,
                                      const TableOptions& options);
 
-/// Measures all variants in their places in the network: one network has one new variant of every
-/// kind of layer. A network that fails is taken apart, so that only the variants at fault do.
-/// Returns false if it was stopped.
+/// Measures all variants where they stand in the network. One network that is measured has a new
+/// variant of every kind of layer. If it fails, its variants are measured one by one, so that only
+/// those at fault count as failed. Returns false if it was stopped.
 bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
                     NetworkBench& bench, Journal& journal, const TableOptions& options);
 
 /// Returns the seconds of all nodes of the original that belong to no site.
 double time_of_rest(const NetworkSpace& space, const NetworkTimes& times);
 
-/// Scores all variants to first order, by several workers.
+/// Scores all variants to first order, by several workers. Returns false if it was stopped.
 bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& first,
                   Journal& journal, int workers, const TableOptions& options);
 
 /// What the tables say of a network.
 struct FirstJudgement {
   bool accepted = false;
-  std::string reason;          ///< why it is not
-  double time = 0;             ///< seconds, the sum of its layers'
+  std::string reason;          ///< why it is not accepted
+  double time = 0;             ///< seconds: the sum over its layers
   double log_ratio = 0;        ///< of the scores by the metric that has bands
   std::vector<double> layers;  ///< log_ratio of each site
   double predicted = 0;        ///< points of accuracy
-  /// What "predicted" may be wrong by because layers alone do not tell all metrics of the rule;
-  /// they are taken to add what they usually do (GateRule::beyond_share).
+  /// By how many points "predicted" may be wrong, because layers alone do not tell all metrics of
+  /// the rule. What these usually add is in "predicted" (GateRule::beyond_share).
   double unknown = 0;
 };
 
-/// Returns the seconds of a network: the sum of its layers'.
+/// Returns the seconds of a network: the sum over its layers, and the rest.
 double time_of(const LayerTables& tables, const Assignment& assignment);
 
 /// Compares a network with the original by every metric of the tables.

@@ -243,6 +243,7 @@ std::string label_of(const LayerVariant& variant) {
 
 std::vector<LayerVariant> coupled_variants_of(const Call& layer, bool filters, bool inputs) {
   constexpr long half = 2;
+  constexpr long group_counts[] = {1, 2, 4};  // few, as all coupled variants are measured
   std::vector<Coupling> couplings;
   if (filters) couplings.push_back({half, 1, {}});
   if (inputs) couplings.push_back({1, half, {}});
@@ -251,7 +252,7 @@ std::vector<LayerVariant> coupled_variants_of(const Call& layer, bool filters, b
   Nest nest = nest_of(context, layer);
   std::vector<LayerVariant> variants;
   for (const Coupling& coupling : couplings) {
-    for (long groups : {1, 2, 4}) {
+    for (long groups : group_counts) {
       try {
         variants.push_back(coupled_variant(nest, coupling, groups));
       } catch (const UserError&) {

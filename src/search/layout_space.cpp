@@ -50,7 +50,7 @@ class Building {
 
  private:
   /// A choice of each variable, or none yet.
-  using Assignment = std::vector<size_t>;
+  using Chosen = std::vector<size_t>;
   LayoutSpace space_;
   std::map<size_t, size_t> reader_of_;  // variables, by node
   std::vector<size_t> node_of_;         // of each table
@@ -104,16 +104,16 @@ class Building {
 
   /// Returns the units of the network by node, with these layouts; "copy of X" is what copies for
   /// the node X.
-  std::map<std::string, Unit> units_for(const Assignment& given) const {
-    Assignment assignment = given;
-    assignment.resize(sizes().size(), unset);
+  std::map<std::string, Unit> units_for(const Chosen& given) const {
+    Chosen chosen = given;
+    chosen.resize(sizes().size(), unset);
     for (size_t c = 0; c < space_.layouts.classes.size(); ++c) {
-      if (assignment[c] == unset) assignment[c] = 0;
+      if (chosen[c] == unset) chosen[c] = 0;
     }
     for (const auto& [n, v] : reader_of_) {
-      if (assignment[v] == unset) assignment[v] = assignment[input_class(n)];
+      if (chosen[v] == unset) chosen[v] = chosen[input_class(n)];
     }
-    Graph ready = stored(space_.layouts, layouts_for(space_, assignment));
+    Graph ready = stored(space_.layouts, layouts_for(space_, chosen));
     std::map<std::string, Unit> units;
     for (NodeUnit& node : units_of_stored(ready)) units.emplace(node.node, std::move(node.unit));
     for (const Node& node : ready.nodes) {
@@ -125,7 +125,7 @@ class Building {
   }
 
   /// Adds what an entry needs, if nothing speaks against it.
-  bool take(Assignment& assignment, const LayoutEntry& entry) const {
+  bool take(Chosen& chosen, const LayoutEntry& entry) const {
     auto wanted = entry.changed;
     size_t n = node_of_[entry.table];
     auto reader = reader_of_.find(n);
@@ -139,10 +139,10 @@ class Building {
       wanted.emplace_back(input_class(n), read->second);
     }
     bool free = std::all_of(wanted.begin(), wanted.end(), [&](const auto& each) {
-      return assignment[each.first] == unset || assignment[each.first] == each.second;
+      return chosen[each.first] == unset || chosen[each.first] == each.second;
     });
     if (!free) return false;
-    for (const auto& [v, at] : wanted) assignment[v] = at;
+    for (const auto& [v, at] : wanted) chosen[v] = at;
     return true;
   }
 
@@ -151,12 +151,12 @@ class Building {
     std::vector<LayoutEntry> pending = std::move(space_.entries), later;
     space_.entries.clear();
     while (!pending.empty()) {
-      Assignment assignment(sizes().size(), unset);
+      Chosen chosen(sizes().size(), unset);
       std::vector<LayoutEntry> taken;
       for (LayoutEntry& entry : pending) {
-        (take(assignment, entry) ? taken : later).push_back(std::move(entry));
+        (take(chosen, entry) ? taken : later).push_back(std::move(entry));
       }
-      std::map<std::string, Unit> units = units_for(assignment);
+      std::map<std::string, Unit> units = units_for(chosen);
       for (LayoutEntry& entry : taken) {
         const LayoutWork& work = space_.works[entry.table];
         auto unit = units.find(work.is_copy ? "copy of " + work.node : work.node);

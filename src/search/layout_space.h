@@ -1,9 +1,9 @@
-// The layouts that a network can have, as a problem of choices: its variables, tables of costs
-// between them, and for each entry of a table the unit that must be measured to know it.
+// The layouts that a network can have, as a problem of choices. It has variables, tables of costs
+// between them, and, for each entry of a table, the unit that must be measured to know the entry.
 //
-// Every class of values is a variable. So is every convolution: it can read its data in other
-// blocks than those of the class, from a copy, which has a table of its own. In the network, the
-// border of such a copy may be narrower than in the units here. That hardly changes a time.
+// Every class of values is a variable. So is every convolution: it can read its data from a copy in
+// other blocks than those of the class. The copy has a table of its own. In the network, the border
+// of such a copy may be narrower than in the units here. That hardly changes a time.
 #pragma once
 
 #include "compile/units.h"
@@ -38,12 +38,13 @@ struct LayoutSpace {
   size_t class_of(size_t variable) const;
 };
 
+/// Returns the layouts that a graph can have, for so many workers.
 LayoutSpace layout_space(const Graph& graph, long workers = 1);
 
 /// Returns the layouts that a choice of the problem's variables means.
 LayoutChoice layouts_for(const LayoutSpace& space, const std::vector<size_t>& chosen);
 
-/// Values that lie otherwise than usual, in words that people know.
+/// Values that are not in their usual layout, in words for people.
 struct ChosenLayout {
   std::vector<std::string> nodes;  ///< that compute them, or read a copy
   bool is_copy = false;
@@ -51,7 +52,7 @@ struct ChosenLayout {
   bool all = false;  ///< the block is all channels
 };
 
-/// Returns what differs from the usual choice, alike together.
+/// Returns what differs from the usual choice. Values that changed alike are one entry.
 std::vector<ChosenLayout> chosen_layouts(const Layouts& layouts, const LayoutChoice& choice);
 
 }  // namespace lathe

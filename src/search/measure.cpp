@@ -27,7 +27,8 @@ int calls_for(const std::vector<std::function<void()>>& works) {
     work();
     longest = std::max(longest, seconds_since(begin));
   }
-  return static_cast<int>(std::clamp(enough / std::max(longest, 1e-9), 1.0, 1000.0));
+  constexpr double most = 1000;  // calls, however short each is
+  return static_cast<int>(std::clamp(enough / std::max(longest, 1e-9), 1.0, most));
 }
 
 /// Returns how often somebody else was given a processor instead of this process.
@@ -62,13 +63,14 @@ void Times::add(const std::function<void()>& work, int calls) {
 }
 
 std::vector<double> typical_times(const std::vector<Times>& times) {
-  constexpr size_t enough = 3;
+  constexpr size_t enough = 3;         // the fewest of which the median leaves out an outlier
+  constexpr double lower_part = 0.25;  // disturbed times are only ever too long
   bool quiet = std::all_of(times.begin(), times.end(),
                            [&](const Times& each) { return each.undisturbed.size() >= enough; });
   std::vector<double> result;
   for (const Times& each : times) {
     bool none = each.all.empty();
-    result.push_back(none ? 0 : quiet ? median(each.undisturbed) : quantile(each.all, 0.25));
+    result.push_back(none ? 0 : quiet ? median(each.undisturbed) : quantile(each.all, lower_part));
   }
   return result;
 }

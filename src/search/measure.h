@@ -1,4 +1,4 @@
-// Times of work that takes turns: what disturbs one disturbs all.
+// Measures pieces of work in turn, so that what disturbs one of them disturbs all.
 #pragma once
 
 #include <functional>
@@ -6,26 +6,27 @@
 
 namespace lathe {
 
-/// Keeps the process on so many processors, the first that it may use.
+/// Keeps this process on so many processors: the first of those that it may use.
 void pin(int threads);
 
 /// The times of one piece of work.
 struct Times {
   std::vector<double> all;
-  std::vector<double> undisturbed;  ///< those during which nobody else was given a processor
+  std::vector<double> undisturbed;  ///< those during which nothing interrupted this process
 
-  /// Runs "work" so often, and notes how long it took each time.
+  /// Runs "work" so often, one call after the other, and adds the mean time of a call.
   void add(const std::function<void()>& work, int calls = 1);
 };
 
-/// Returns a time for each piece of work that can be compared with the others': the median of the
-/// undisturbed ones. On a machine that is too busy for those it is the lower quartile of all.
+/// Returns one time for each piece of work; these can be compared with each other. It is the median
+/// of the undisturbed times. If the machine is too busy to have enough of those, it is the lower
+/// quartile of all times.
 std::vector<double> typical_times(const std::vector<Times>& times);
 
 struct Turns {
-  double seconds = 0.2;  ///< for all together
-  size_t least = 5;      ///< times each, whatever they take
-  /// Stops early if the last piece of work is so many times slower than the fastest.
+  double seconds = 0.2;  ///< for all pieces together
+  size_t least = 5;      ///< how often each runs at least, however long that takes
+  /// Measuring stops early if the last piece of work is so many times slower than the fastest.
   double hopeless = 1e9;
 };
 

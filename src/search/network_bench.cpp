@@ -26,8 +26,14 @@ namespace {
 using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
-/// Of the smaller units that are compared with the interpreter.
+/// Products of the smaller units that are compared: few, as every candidate brings new units.
 constexpr long reduced_products = 150000;
+
+/// How often each network runs at least, however long that takes: a median needs a few times.
+constexpr size_t least_runs = 5;
+
+/// Seconds that a test waits for a candidate that hangs: less than a user does.
+constexpr double test_limit = 2;
 
 /// What tests ask for: $LATHE_FAULT is "crash:3", and the third candidate crashes; "hang"; "wrong":
 /// an instruction of its new kernels is another one.
@@ -40,8 +46,9 @@ std::string fault_of(long number) {
   return now ? fault.substr(0, colon) : "";
 }
 
-/// A test does not wait as long as a user for what hangs.
-double limit_of(const std::string& fault, double limit) { return fault == "hang" ? 2 : limit; }
+double limit_of(const std::string& fault, double limit) {
+  return fault == "hang" ? test_limit : limit;
+}
 
 void commit(const std::string& fault) {
   if (fault == "crash") raise(SIGSEGV);
@@ -140,13 +147,13 @@ std::string NetworkBench::measured_text(const Graph& candidate) const {
   Times own_times, times;
   auto begin = Clock::now();
   auto taken = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  constexpr size_t least = 5;
-  for (size_t i = 0; i < least || taken() < options_.seconds / 2; ++i) {
+  // Half of the time is for whole networks, half for their nodes.
+  for (size_t i = 0; i < least_runs || taken() < options_.seconds / 2; ++i) {
     own_times.add([&] { own.run(); });
     times.add([&] { other.run(); });
   }
   begin = Clock::now();
-  for (size_t i = 0; i < least || taken() < options_.seconds / 2; ++i) {
+  for (size_t i = 0; i < least_runs || taken() < options_.seconds / 2; ++i) {
     own.run_nodes();
     other.run_nodes();
   }

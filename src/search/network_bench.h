@@ -4,11 +4,11 @@
 //   NetworkTimes times = bench.measure(candidate);
 //   times.time / times.own                      both took turns: what disturbs one disturbs all
 //
-// Before a network is timed, every unit of work of it that is new is compared with the interpreter:
-// on a smaller shape in all elements, and at full size in some, on what the compiled network handed
-// it. So are the units of the original. What could not be compared is counted as unchecked. A
-// candidate that crashes, hangs, is wrong or yields what is no number has failed, with the reason,
-// and nothing else has.
+// Before a network is timed, its new units of work are compared with the interpreter: all elements
+// on a smaller shape, and some elements at full size, on the data that the compiled network handed
+// to the unit. The units of the original are compared, too. A unit that cannot be compared counts
+// as unchecked. A candidate fails if it crashes, hangs, is wrong, or computes NaN or infinity. The
+// times say why, and nothing else is disturbed.
 #pragma once
 
 #include <map>
@@ -33,12 +33,12 @@ struct BenchOptions {
 struct NetworkTimes {
   std::string failure;       ///< why there are no times; "" if there are
   double own = 0, time = 0;  ///< seconds: of the original, and of the candidate
-  double spread = 0;         ///< of the candidate's times: half of them lie within so many seconds
+  double spread = 0;         ///< half of the candidate's times lie in a range of so many seconds
   std::vector<NodeTime> own_nodes, nodes;  ///< in order
   NetworkChecks checks, own_checks;        ///< of the candidate, and of the original
 };
 
-/// Why a unit was not compared at full size, and on a smaller shape; "" where it was, and agreed.
+/// Why a unit was not compared, at full size and on a smaller shape; "" if it was, and agreed.
 struct KnownUnit {
   std::string full, reduced;
 };
@@ -48,7 +48,7 @@ class NetworkBench {
   /// Weights of the original must have data.
   NetworkBench(const Graph& original, BenchOptions options);
 
-  /// Weights of the candidate must have data, too.
+  /// Measures a candidate beside the original. Weights of the candidate must have data, too.
   NetworkTimes measure(const Graph& candidate);
 
  private:

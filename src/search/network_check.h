@@ -1,6 +1,6 @@
-// Is a compiled network what the interpreter says? It runs node by node on random inputs, and the
-// outputs of each unit are compared, at full size, with what its nest makes of what was really
-// there: the tensors that the compiled network handed on.
+// Compares a compiled network with the interpreter, at full size. The network runs node by node on
+// random inputs. The interpreter gets the tensors that the compiled network handed to a unit, and
+// says what the unit must make of them.
 //
 //   for (const UnitCheck& check : check_at_full_size(ready, compiled, made, known)) ...
 #pragma once
@@ -19,9 +19,9 @@ struct UnitCheck {
   std::string unchecked;  ///< why it could not be compared; "" if it was
 };
 
-/// Compares each unit of a network once, but for those that are known. "ready" is the graph as it
-/// was compiled: ready_to_compile() (ready.h); "made" is what its units became. Also looks whether
-/// each value is still the same when it is read: what is not is wrong for the unit that reads it.
+/// Compares each unit of a network once, except those that are "known". "ready" is the graph as it
+/// was compiled: ready_to_compile() (ready.h). "made" is what its units became. Also checks that a
+/// value is unchanged when it is read. If it is not, the unit that reads it is wrong.
 std::vector<UnitCheck> check_at_full_size(const Graph& ready, const Compiled& compiled,
                                           const MadeUnits& made,
                                           const std::set<std::string>& known);

@@ -39,39 +39,41 @@ struct NetworkSpace {
   std::vector<ChannelLink> links;
   long macs = 0, weights = 0;  ///< of the whole network as it was
 
+  /// Returns a variant of a site, by its number.
   const LayerVariant& variant(size_t site, size_t choice) const;
 };
 
 struct SpaceOptions {
   std::string include = "*", exclude = "";  ///< patterns of layers' names
-  /// May 1x1 convolutions change? They mix the channels that other layers no longer mix. And rules
-  /// were fitted to networks in which none of them changed.
+  /// May 1x1 convolutions change? They mix the channels that other layers no longer mix. Rules were
+  /// fitted to networks in which none of them changed.
   bool pointwise = false;
-  /// May channels become fewer, with all that make and read them? Rules were not fitted to such
-  /// networks either, and predict too much accuracy for them.
+  /// May channels become fewer, together with all layers that make and read them? Rules were not
+  /// fitted to such networks either, and predict too much accuracy for them.
   bool narrow = false;
   VariantOptions variants;
   size_t most = 0;  ///< variants of a kind, those of few steps; 0: all
 };
 
-/// Returns the space. Its sites are the convolutions, but for those that read the network's input
-/// and, unless told, those of 1x1. Fails if there are none.
+/// Returns the space. Its sites are the convolutions, except those that read the network's input
+/// and, unless the options say otherwise, those of 1x1. Fails if there are none.
 NetworkSpace network_space(const Graph& network, const SpaceOptions& options = {});
 
-/// Returns the same layers, each of which can become what the list of blocks has for it
-/// (block_list.h). The options about variants do not matter.
+/// Returns the space of the same layers, in which each can become what the list of blocks has for
+/// it (block_list.h). The options about variants do not matter.
 NetworkSpace block_space(const Graph& network, const SpaceOptions& options = {});
 
 /// Ranks a variant of a kind. Both are given by their number. Low ranks are preferred.
 using VariantRank = std::function<double(size_t kind, size_t variant)>;
 
 /// Returns the space with at most so many variants of each kind; the layer itself is one of them.
-/// Variants are taken in turn from those that compute a half of what the layer did, a quarter, and
-/// so on, low ranks first. A variant of infinite rank is left out.
+/// Variants are taken in turn from those that compute half of what the layer did, a quarter, and so
+/// on; low ranks come first. A variant of infinite rank is left out.
 NetworkSpace narrowed(const NetworkSpace& space, size_t most, const VariantRank& rank);
 
-/// Returns the space with links, and with what the layers of each link can become together.
-/// Channels are linked if only sites make and read them, and none of these is in groups.
+/// Returns the space with links, and with the variants that the layers of a link can become
+/// together. Channels form a link if only sites make and read them, and if none of these sites is
+/// in groups.
 NetworkSpace with_links(NetworkSpace space, const Graph& network);
 
 /// Can a site become this variant of its kind? A coupled variant needs a link.
@@ -84,8 +86,8 @@ using Assignment = std::vector<size_t>;
 bool agrees(const NetworkSpace& space, const ChannelLink& link, const Assignment& assignment);
 bool agrees(const NetworkSpace& space, const Assignment& assignment);
 
-/// Sets the sites of these links to variants of fewer channels: each to the n-th it has, or to its
-/// last one.
+/// Sets the sites of these links to variants of fewer channels: each site to its n-th such variant,
+/// or to its last one if it has fewer.
 void shrink(const NetworkSpace& space, const std::vector<ChannelLink>& links, size_t nth,
             Assignment& assignment);
 

@@ -83,8 +83,8 @@ std::vector<double> times_of_networks(const std::vector<Compiled>& networks, int
 
 std::vector<std::map<std::string, double>> times_of_nodes(const std::vector<Compiled>& networks,
                                                           int threads) {
-  constexpr double seconds = 1.5;
-  constexpr size_t least = 3;
+  constexpr double seconds = 1.5;  // for all networks together
+  constexpr size_t least = 3;      // times each: enough for a median
   pin(threads);
   auto running = started(networks, threads);
   auto begin = Clock::now();

@@ -1,4 +1,4 @@
-// Whole networks in turn, as they are compiled: how long each takes, and each node of it.
+// Measures whole compiled networks in turn: how long each takes, and each of its nodes.
 #pragma once
 
 #include "compile/compile.h"
@@ -6,18 +6,18 @@
 
 namespace lathe {
 
-/// The time of a node, where it is among its neighbours.
+/// The time of a node that runs between its neighbours.
 struct NodeTime {
   std::string node;
   double seconds;
 };
 
-/// A network in this process with inputs of zeros, and room for its outputs. The network must
-/// outlive it.
+/// A compiled network that runs in this process, on inputs of zeros. "compiled" must outlive it.
 class TimedNetwork {
  public:
   TimedNetwork(const Compiled& compiled, int threads);
 
+  /// Runs the network once.
   void run() { runner_.run(from_.data(), to_.data()); }
   /// Runs the nodes one by one and notes the time of each.
   void run_nodes();
@@ -40,8 +40,8 @@ class TimedNetwork {
 /// Returns the typical time of each network, in seconds.
 std::vector<double> times_of_networks(const std::vector<Compiled>& networks, int threads);
 
-/// Returns the typical time of each node of each network where it is, between its neighbours. The
-/// networks have the same nodes.
+/// Returns the typical time of each node of each network; a node runs between its neighbours. The
+/// networks must have the same nodes.
 std::vector<std::map<std::string, double>> times_of_nodes(const std::vector<Compiled>& networks,
                                                           int threads);
 

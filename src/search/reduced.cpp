@@ -19,6 +19,19 @@ struct Cut {
   long channels, positions;
 };
 
+/// Ways to cut a unit, the mildest first. 7 is for the images of ImageNet, of 7, 14, 28, ... rows.
+constexpr Cut cuts[] = {{1, 1}, {1, 2}, {2, 1}, {2, 2}, {1, 4}, {4, 1}, {2, 4},  {4, 2},  {4, 4},
+                        {8, 2}, {4, 7}, {4, 8}, {8, 4}, {8, 1}, {8, 8}, {16, 1}, {16, 4}, {32, 1}};
+
+/// Rows and columns that must be left, so that tiles have neighbours on both sides.
+constexpr long least_positions = 4;
+
+/// Inputs are integers up to this size, of either sign: so f32 hardly rounds the sums of products.
+constexpr long largest_input = 4;
+
+/// What rounding may change, relative to the largest element. A wrong kernel changes far more.
+constexpr double tolerance = 5e-4;
+
 long block_of(const Layout& layout) { return layout.axes.size() < 2 ? 1 : layout.axes[1].block; }
 
 /// Divides an extent, if that leaves whole blocks, and enough for tiles to have neighbours.
@@ -37,7 +50,7 @@ bool cut_shape(Shape& shape, const Cut& cut, bool weight, long block) {
   if (shape.size() == 1) return divide(shape[0], cut.channels, 1, 1);
   if (shape.size() >= 2 && !divide(shape[1], cut.channels, block, 1)) return false;
   for (size_t i = 2; i < shape.size(); ++i) {
-    if (!divide(shape[i], cut.positions, 1, 4)) return false;
+    if (!divide(shape[i], cut.positions, 1, least_positions)) return false;
   }
   return true;
 }
@@ -126,9 +139,7 @@ std::shared_ptr<const Made> made_as_chosen(const Unit& unit, const Choice& choic
 std::optional<Unit> reduced(const Unit& unit, long products) {
   if (unit.border_only) return std::nullopt;
   Context context;
-  for (Cut cut : {Cut{1, 1}, Cut{1, 2}, Cut{2, 1}, Cut{2, 2}, Cut{1, 4}, Cut{4, 1}, Cut{2, 4},
-                  Cut{4, 2}, Cut{4, 4}, Cut{8, 2}, Cut{4, 7}, Cut{4, 8}, Cut{8, 4}, Cut{8, 1},
-                  Cut{8, 8}, Cut{16, 1}, Cut{16, 4}, Cut{32, 1}}) {
+  for (const Cut& cut : cuts) {
     try {
       auto smaller = with_cut(unit, cut);
       if (smaller && operations(nest_of(context, *smaller).nest).macs <= products) return smaller;
@@ -147,7 +158,7 @@ UnitComparison compare_with_interpreter(const Unit& unit, const Choice& choice,
   auto made = made_as_chosen(unit, choice, target);
   if (!made) return {"", not_as_chosen};
   Buffers<double> buffers = make_buffers<double>(nest);
-  fill_inputs(nest, buffers, 1, 4);
+  fill_inputs(nest, buffers, 1, largest_input);
   UnitRunner runner(*made, data_of(nest, layouts, buffers), target, 1);
   interpret(nest, buffers);
   size_t output = 0;
@@ -185,7 +196,6 @@ UnitComparison compare_any_size(const Unit& unit, const Choice& choice, const Ta
 }
 
 std::string difference(const float* is, const float* must, size_t count) {
-  constexpr double tolerance = 5e-4;
   double largest = 0;
   for (size_t k = 0; k < count; ++k) {
     if (std::isfinite(must[k])) largest = std::max(largest, std::abs(static_cast<double>(must[k])));

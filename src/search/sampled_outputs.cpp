@@ -109,7 +109,8 @@ std::vector<long> sampled_elements(const Shape& shape, size_t count, uint64_t se
   };
   std::vector<long> index(shape.size());
   // Of each dimension its first or last index; in shapes of many dimensions not all of them.
-  for (unsigned corner = 0; corner < std::min(1U << shape.size(), 32U); ++corner) {
+  constexpr unsigned most_corners = 32;  // a third of the elements that are compared
+  for (unsigned corner = 0; corner < std::min(1U << shape.size(), most_corners); ++corner) {
     for (size_t i = 0; i < shape.size(); ++i) {
       index[i] = (corner >> (shape.size() - 1 - i) & 1U) != 0 ? shape[i] - 1 : 0;
     }

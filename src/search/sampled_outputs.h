@@ -1,4 +1,4 @@
-// A unit's outputs at full size, at some of their elements: what the interpreter says of them, and
+// Some elements of a unit's outputs, at full size: what the interpreter says that they are, and
 // whether compiled code agrees.
 //
 //   SampledOutputs must(unit, given);           where its inputs lie; nothing is copied
@@ -12,30 +12,32 @@
 
 namespace lathe {
 
-/// Where the tensors of a unit's nest lie, in the nest's order; null for those that have no place.
+/// Where the tensors of a unit's nest lie, in the nest's order; null for a tensor without a place.
 using TensorAddresses = std::vector<const std::byte*>;
 
-/// Returns the row-major numbers of so many elements of a shape, all if there are no more: corners
-/// first, then as many on edges as inside. The same seed gives the same.
+/// Returns the row-major numbers of "count" elements of a shape, or of all if it has no more.
+/// Corners come first, then as many elements on edges as inside. The same seed gives the same
+/// elements.
 std::vector<long> sampled_elements(const Shape& shape, size_t count, uint64_t seed);
 
-/// Returns the largest error that the algebraic steps of the recipe of a unit's code state, as a
-/// multiple of the outputs' root mean square; 0 if it has none.
+/// Returns the largest error that an algebraic step of a recipe states, as a multiple of the root
+/// mean square of the outputs; 0 if the recipe has no such step. The recipe is that of the unit's
+/// code.
 double algebraic_error(const Unit& unit, const std::string& recipe);
 
 class SampledOutputs {
  public:
-  /// Elements of each output that are compared.
+  /// How many elements of each output are compared.
   static constexpr size_t elements = 96;
 
-  /// Interprets what the unit must compute from what is there now.
+  /// Interprets the unit on what its inputs hold now.
   SampledOutputs(const Unit& unit, const TensorAddresses& given);
 
   /// Says why nothing can be compared; "" if it can.
   const std::string& unchecked() const { return unchecked_; }
 
-  /// Says where the outputs differ by more than rounding and the error of algebraic steps, a
-  /// multiple of the outputs' root mean square; "" if they do not.
+  /// Says where the outputs differ by more than rounding and algebraic steps explain; "" if they do
+  /// not. "error" is that of the steps, as algebraic_error() returns it.
   std::string difference(const TensorAddresses& computed, double error) const;
 
  private:

@@ -22,11 +22,14 @@ Array random_input(const CompiledFace& face, size_t number) {
   return Array::of_integers(face.type.element, face.type.shape, values);
 }
 
+/// Bytes of the longest vectors, and of a cache line.
+constexpr size_t alignment = 64;
+
 }  // namespace
 
-StepRunner::Memory::Memory(long size) : bytes(static_cast<size_t>(size) + 64) {
+StepRunner::Memory::Memory(long size) : bytes(static_cast<size_t>(size) + alignment) {
   auto first = reinterpret_cast<uintptr_t>(bytes.data());
-  begin = bytes.data() + (64 - first % 64) % 64;
+  begin = bytes.data() + (alignment - first % alignment) % alignment;
 }
 
 StepRunner::StepRunner(const Compiled& compiled)

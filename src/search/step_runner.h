@@ -1,5 +1,5 @@
-// A compiled network that runs step by step in memory that can be looked at: for checks. What runs
-// networks otherwise (Runner) keeps its memory to itself, and shares the work of a step.
+// A compiled network that runs step by step, in memory that can be looked at. This is for checks.
+// The usual Runner keeps its memory to itself, and several workers share a step of it.
 #pragma once
 
 #include "compile/compile.h"
@@ -18,7 +18,7 @@ class StepRunner {
   std::byte* address(const lathe_place& place);
 
  private:
-  /// Bytes that begin where vectors may.
+  /// Bytes that are aligned for vectors.
   struct Memory {
     std::vector<std::byte> bytes;
     std::byte* begin = nullptr;

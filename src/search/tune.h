@@ -4,12 +4,12 @@
 //   auto bench = native_bench(graph, target, threads);
 //   TuneReport report = tune(graph, target, *bench, store, {.seconds = 60});
 //
-// First the layouts of the network's values are chosen (layout_search.h), if the whole network is
-// to be tuned. That takes at most a fifth of the time. Then each unit is searched by itself, by
-// evolution: new choices are made of the best so far. The next unit is always the one that promises
-// most. A unit promises its share of the time, and less with each candidate that was no better.
+// If the whole network is tuned, the layouts of its values are chosen first (layout_search.h). That
+// takes at most a fifth of the time. Then each unit is searched by itself, by evolution: new
+// choices are made of the best so far. The next unit is always the one that promises most. A unit
+// promises its share of the time, and less with each candidate that was no better.
 //
-// Every measurement is in the store before the next begins, so a tuning that was killed goes on
+// Every measurement is in the store before the next one begins, so a tuning that was killed goes on
 // where it was. At the end the whole network is measured, and that decides what is kept.
 #pragma once
 
@@ -26,9 +26,10 @@ namespace lathe {
 /// What came of a candidate.
 struct Tried {
   std::string code;     ///< a name of its kernels
-  std::string failure;  ///< it is not legal, crashes, hangs or is wrong; then it has no times
-  bool seen = false;    ///< the same kernels were measured before; then it has none, either
-  double own = 0, best = 0, time = 0;  ///< seconds, of one run in which they took turns
+  std::string failure;  ///< why it has no times: not legal, crashed, hung, wrong; "" if it has
+  bool seen = false;    ///< were the same kernels measured before? Then it has no times, either
+  /// Seconds of the default, of the best so far and of the candidate, from one run in turn.
+  double own = 0, best = 0, time = 0;
 };
 
 /// How sure a measurement must be.
@@ -47,11 +48,11 @@ class TuneBench {
 
   /// Returns what can be chosen for a unit.
   virtual Space space_of(const Unit& unit) = 0;
-  /// Measures a choice for a unit against its best so far (nothing: the template's own).
+  /// Measures a choice for a unit beside the best choice so far (nothing: the default).
   virtual Tried try_choice(const Unit& unit, const std::optional<Choice>& best,
                            const Choice& choice, const std::set<std::string>& seen, Care care) = 0;
-  /// Measures a unit against the same one in its usual layouts ("own"), both as the templates
-  /// choose.
+  /// Measures a unit beside the same unit in its usual layouts ("own"), both with the schedules
+  /// that the templates choose.
   virtual Tried compare_units(const Unit& usual, const Unit& other) = 0;
   /// Runs the network in each way, in turn; returns the time of each as a whole ...
   virtual std::vector<double> whole_times(const std::vector<TuneVariant>& variants) = 0;
@@ -70,7 +71,7 @@ struct TuneOptions {
   long trials = 0;     ///< 0: no limit
   uint64_t seed = 1;
   enum class Begin { resume, again } begin = Begin::resume;
-  std::string layers = "*";  ///< whose names match
+  std::string layers = "*";  ///< a pattern: only layers with such names are tuned
   std::function<bool()> stop = nullptr;
   std::function<void(const TuneState&)> progress = nullptr;
   std::function<void(long)> layout_progress = nullptr;  ///< units measured in other layouts
@@ -79,15 +80,15 @@ struct TuneOptions {
 /// A unit and what was found for it.
 struct TunedUnit {
   std::string key;
-  std::vector<std::string> nodes;  ///< that it does the work of
-  double time = 0;                 ///< seconds of all of them, untuned
+  std::vector<std::string> nodes;  ///< whose work it does
+  double time = 0;                 ///< seconds of all these nodes, untuned
   std::optional<Found> found;
   bool kept = false;
 };
 
 /// How far tuning has come.
 struct TuneState {
-  const TunedUnit& unit;  ///< that was tried last
+  const TunedUnit& unit;  ///< the unit for which a choice was tried last
   const Choice& choice;
   const Tried& tried;
   bool better;
@@ -97,19 +98,19 @@ struct TuneState {
 
 struct TuneReport {
   std::vector<TunedUnit> units;       ///< the longest first
-  std::vector<ChosenLayout> layouts;  ///< that are used
-  double own = 0, tuned = 0;  ///< seconds of the whole network; 0: nothing was new to confirm
-  bool kept = false;          ///< the network got faster
+  std::vector<ChosenLayout> layouts;  ///< those in use that are not the usual ones
+  double own = 0, tuned = 0;  ///< seconds of the whole network; 0: there was nothing new to confirm
+  bool kept = false;          ///< did the network get faster?
   bool stopped = false;
   long trials = 0, failed = 0;
 };
 
-/// Tunes a graph. Fails where the store cannot be written.
+/// Tunes a graph. Fails if the store cannot be written.
 TuneReport tune(const Graph& graph, const Target& target, TuneBench& bench, TunedStore& store,
                 const TuneOptions& options);
 
-/// Returns what was kept or found: the units of a graph, each kind once, without times, and its
-/// layouts. There need not be a store.
+/// Returns what earlier tuning kept or found for a graph: its units, each once and without times,
+/// and its layouts. "store" may be null.
 TuneReport tuned_before(const Graph& graph, const Target& target, int threads,
                         const TunedStore* store, const std::string& layers = "*");
 

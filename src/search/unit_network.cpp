@@ -10,7 +10,10 @@
 namespace lathe {
 namespace {
 
-long aligned(long bytes) { return (bytes + 63) / 64 * 64; }
+/// Bytes of the longest vectors, and of a cache line.
+constexpr long alignment = 64;
+
+long aligned(long bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
 long bytes_of(const NodeCode& code, size_t t) {
   return std::max(1L, code.layouts[t].size) * size_of(code.tensors[t].element);
@@ -21,7 +24,7 @@ std::vector<std::byte> random_bytes(Element element, long count, Random& random)
   if (element == Element::f32) {
     std::vector<float> values(n);
     for (float& x : values) x = static_cast<float>(2 * random.uniform() - 1);
-    std::vector<std::byte> bytes(4 * n);
+    std::vector<std::byte> bytes(sizeof(float) * n);
     std::memcpy(bytes.data(), values.data(), bytes.size());
     return bytes;
   }

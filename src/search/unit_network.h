@@ -6,14 +6,15 @@
 
 namespace lathe {
 
-/// What the tensors of a unit's nest hold, as they lie in memory; empty for those it computes.
+/// What the tensors of a unit's nest hold, as they lie in memory; empty for tensors that it
+/// computes.
 using UnitData = std::vector<std::vector<std::byte>>;
 
 /// Returns random data for a unit: equal units get equal data.
 UnitData random_data(const Unit& unit);
 
-/// Returns the network. It has the unit "copies" times, each with weights of its own: so the
-/// weights come from as far away in memory as they do in a large network.
+/// Returns the network. It has the unit "copies" times, each with its own weights. So the weights
+/// come from as far away in memory as in a large network.
 Compiled unit_network(const Made& made, const UnitData& data, const Target& target, long copies);
 
 /// A unit that runs.

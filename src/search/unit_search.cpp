@@ -18,6 +18,12 @@ constexpr double fading = 0.95;
 /// best's time is measured again: less would be noise.
 constexpr double seems_better = 0.97;
 
+/// Choices of similar units that are tried first: a few, as new ones must have their turn, too.
+constexpr size_t most_similar = 6;
+
+/// Draws without a choice that is new, after which there seems to be none.
+constexpr int attempts = 200;
+
 /// Returns how much two keys have in common: the longer the same beginning and end, the more.
 size_t likeness(const std::string& a, const std::string& b) {
   auto begin = std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first;
@@ -27,7 +33,6 @@ size_t likeness(const std::string& a, const std::string& b) {
 
 /// Returns the choices for the units that are most like this one, some of them.
 std::vector<Choice> choices_of_similar(const TunedStore& store, const TunedFor& where) {
-  constexpr size_t most = 6;
   std::vector<std::pair<size_t, Choice>> similar;
   for (const auto& [unit, found] : store.others(where)) {
     similar.emplace_back(likeness(unit, where.unit), found.choice);
@@ -37,7 +42,7 @@ std::vector<Choice> choices_of_similar(const TunedStore& store, const TunedFor& 
   std::vector<Choice> choices;
   for (const auto& [like, choice] : similar) {
     bool known = std::find(choices.begin(), choices.end(), choice) != choices.end();
-    if (!known && choices.size() < most) choices.push_back(choice);
+    if (!known && choices.size() < most_similar) choices.push_back(choice);
   }
   return choices;
 }
@@ -60,7 +65,7 @@ void UnitSearch::resume(const TunedStore& store) {
     if (ran) add_score(m.choice, m.time / m.own);
   }
   if (unit_.found) add_score(unit_.found->choice, best);
-  // What was looked at for long before need not be again.
+  // What was looked at for long before need not be again: it has half of the patience left.
   stale_ = std::min<long>(patience / 2, static_cast<long>(tried_.size()));
 }
 
@@ -84,7 +89,6 @@ void UnitSearch::open(TuneBench& bench, const TunedStore& store) {
 
 std::optional<Choice> UnitSearch::propose(TuneBench& bench, const TunedStore& store,
                                           Random& random) {
-  constexpr int attempts = 200;
   if (!space_) open(bench, store);
   auto is_new = [&](const Choice& choice) { return tried_.insert(choice).second; };
   while (!seeds_.empty()) {

@@ -23,11 +23,11 @@ class UnitSearch {
 
   /// Takes over what the store knows.
   void resume(const TunedStore& store);
-  /// Returns how many seconds of the network the next candidate may save; 0 if none is expected to.
+  /// Returns how many seconds of the network the next candidate may save; 0 if no more is expected.
   double promise() const;
   /// Returns a choice that was not tried; nothing if there seems to be none.
   std::optional<Choice> propose(TuneBench& bench, const TunedStore& store, Random& random);
-  /// Notes what came of a choice; what was measured is in the store then.
+  /// Notes what came of a choice, and writes what was measured to the store.
   void observe(const Choice& choice, const Tried& tried, TunedStore& store);
   /// Notes whether the last choice was better than all before.
   void learn(bool better) { stale_ = better ? 0 : stale_ + 1; }

@@ -21,8 +21,8 @@ namespace lathe {
 struct NetworkLimits {
   long weights = std::numeric_limits<long>::max();
   long macs = std::numeric_limits<long>::max();
-  /// Seconds of a run. If it is finite, the most accurate network within it is wanted; otherwise
-  /// the fastest.
+  /// Seconds of a run. If there is such a limit, the most accurate network within it is wanted;
+  /// otherwise the fastest one.
   double time = std::numeric_limits<double>::infinity();
 };
 
@@ -32,8 +32,8 @@ struct StrategyInput {
   const LayerTables& tables;
   const GateRule& rule;
   NetworkLimits limits;
-  long trials = 1000;  ///< networks that are judged by the tables, where a strategy draws them
-  long exact = 6;      ///< networks that are evaluated and measured
+  long trials = 1000;  ///< how many networks the tables judge, if the strategy draws networks
+  long exact = 6;      ///< how many networks are evaluated and measured, at most
   uint64_t seed = 1;
 };
 
@@ -43,14 +43,14 @@ struct Proposal {
   bool exact = false;  ///< true: evaluate and measure it; false: judge it by the tables
 };
 
-/// What came of it.
+/// What came of a proposal.
 struct Observation {
   bool accepted = false;
   std::string failure;                   ///< why it could not be measured; "" if it could
   double time = 0;                       ///< seconds; 0 if it was not measured
   double log_ratio = 0;                  ///< of scores by the metric that has bands
   double predicted = 0;                  ///< points of accuracy
-  std::map<std::string, double> layers;  ///< log_ratio of each, if it was evaluated exactly
+  std::map<std::string, double> layers;  ///< log_ratio of each layer, if evaluated exactly
 };
 
 class Searcher {
@@ -64,8 +64,8 @@ class Searcher {
 
 /// Where a strategy finds what layers can become.
 enum class SpaceOf {
-  steps,   ///< whatever steps compose (search/layer_variants.h), screened by its scores
-  blocks,  ///< a list of blocks, none left out (search/block_list.h)
+  steps,   ///< all that steps compose (search/layer_variants.h), screened by scores
+  blocks,  ///< the list of blocks, not screened (search/block_list.h)
 };
 
 struct Strategy {

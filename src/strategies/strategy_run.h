@@ -27,23 +27,24 @@ struct Winner {
   Assignment assignment;
   NetworkRecipe recipe;
   double own = 0, time = 0;  ///< seconds, of one run in which they took turns
-  double spread = 0;         ///< half of its times lie within so many seconds of each other
+  double spread = 0;         ///< half of its times lie in a range of so many seconds
   nlohmann::json verdict;
   std::optional<NetworkChecks> checks, original_checks;  ///< what the interpreter confirmed
 };
 
 struct SearchReport {
-  std::optional<Winner> best;  ///< of those that have a layer that changed
-  std::vector<Winner> passed;  ///< all of them, as they were found
-  /// Seconds of the fastest that the gate accepted, however slow a constraint finds it; infinite
-  /// if there is none.
+  std::optional<Winner> best;  ///< the best network in which a layer changed, if there is one
+  std::vector<Winner> passed;  ///< all networks that passed, in the order in which they were found
+  /// Seconds of the fastest network that the gate accepted, even if it is slower than the user's
+  /// limit; infinite if there is none.
   double fastest_accepted = std::numeric_limits<double>::infinity();
   long tried = 0, refused = 0, failed = 0;
   std::map<std::string, long> reasons;  ///< of refusals and failures, with their number
   bool stopped = false;
 };
 
-/// Runs a strategy to its end, or until it is stopped. What the journal knows is not done again.
+/// Runs a strategy to its end, or until it is stopped. Trials that the journal has are not
+/// repeated.
 SearchReport run_search(const Strategy& strategy, const StrategyInput& input,
                         SearchLaboratory& laboratory);
 

@@ -1,5 +1,5 @@
-// What the strategies share that draw networks: they judge many by the tables, and try the fastest
-// of those that pass.
+// The common part of strategies that draw networks. They judge many networks by the tables, and try
+// the fastest of those that pass.
 #pragma once
 
 #include <set>
@@ -8,8 +8,9 @@
 
 namespace lathe {
 
-/// Draws "trials" networks, one after the other, and has the tables judge each. Then it tries those
-/// that were accepted, the fastest first: until one is accepted exactly, or "exact" were tried.
+/// Draws "trials" networks, one after the other; the tables judge each. Then it tries those that
+/// the tables accepted, the fastest first, until one is accepted exactly, or until "exact" were
+/// tried.
 class SamplingSearcher : public Searcher {
  public:
   explicit SamplingSearcher(const StrategyInput& input)
@@ -42,14 +43,14 @@ class SamplingSearcher : public Searcher {
   std::set<Passed> passed_;
 };
 
-/// What each site can become in a strategy that draws: numbers of variants.
+/// For each site, the variants that a strategy draws from, by their numbers.
 using SiteChoices = std::vector<std::vector<size_t>>;
 
-/// Returns the variants that a site can become whatever the others become, and that could be
-/// measured. Coupled ones are not among them.
+/// Returns, for each site, the variants that could be measured and that do not depend on what other
+/// sites become. So coupled variants are not among them.
 SiteChoices choices_alone(const StrategyInput& input);
 
-/// Draws one of its choices for each site, all of them equally likely.
+/// Draws one of the choices for each site; all of them are equally likely.
 class UniformSearcher : public SamplingSearcher {
  public:
   UniformSearcher(const StrategyInput& input, SiteChoices choices)

@@ -29,12 +29,7 @@ void require_written_before(const Nest& nest, size_t tensor, size_t reader) {
 }
 
 Reader find_reader(const Nest& nest, const Arguments& args) {
-  auto tensor = find_tensor(nest, args.name(0));
-  if (!tensor) {
-    std::string known;
-    for (const Tensor& t : nest.tensors()) known += " " + t.name;
-    fail("no tensor '{}'; tensors here:{}", args.name(0), known);
-  }
+  size_t tensor = tensor_named(nest, args.name(0));
   std::vector<LoopRef> refs;
   if (args.has(1)) refs = resolve(nest, args.name(1));
   for (size_t s : sequence(nest.order)) {
@@ -43,8 +38,8 @@ Reader find_reader(const Nest& nest, const Arguments& args) {
     if (args.has(1) && ref == refs.end()) continue;
     const auto& reads = nest.statements()[s].reads;
     for (size_t r = 0; r < reads.size(); ++r) {
-      if (reads[r].tensor != *tensor) continue;
-      require_written_before(nest, *tensor, s);
+      if (reads[r].tensor != tensor) continue;
+      require_written_before(nest, tensor, s);
       return {s, r, args.has(1) ? ref->depth + 1 : 0};
     }
   }

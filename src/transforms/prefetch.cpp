@@ -14,21 +14,16 @@ bool reads(const Statement& s, size_t tensor) {
 }
 
 Applied ask_ahead(const Nest& nest, const Arguments& args) {
-  auto tensor = find_tensor(nest, args.name(0));
-  if (!tensor) {
-    std::string known;
-    for (const Tensor& t : nest.tensors()) known += " " + t.name;
-    fail("no tensor '{}'; tensors here:{}", args.name(0), known);
-  }
+  size_t tensor = tensor_named(nest, args.name(0));
   long distance = args.has(2) ? args.number(2) : 1;
   std::vector<LoopRef> refs = resolve(nest, args.name(1));
   bool used = std::any_of(refs.begin(), refs.end(), [&](const LoopRef& ref) {
-    return reads(nest.statements()[ref.statement], *tensor);
+    return reads(nest.statements()[ref.statement], tensor);
   });
   if (!used) fail("no statement inside loop '{}' reads {}", args.name(1), args.name(0));
   auto ask = [&](Loop& loop) {
-    std::erase_if(loop.prefetches, [&](const Prefetch& p) { return p.tensor == *tensor; });
-    loop.prefetches.push_back({*tensor, distance});
+    std::erase_if(loop.prefetches, [&](const Prefetch& p) { return p.tensor == tensor; });
+    loop.prefetches.push_back({tensor, distance});
   };
   return {with_loops(nest, args.name(1), ask), ""};
 }

@@ -2,10 +2,10 @@
 #include "transforms/transform_kinds.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "base/error.h"
+#include "base/number.h"
 #include "data/file.h"
 #include "program/layers.h"
 #include "transforms/transform_neural.h"
@@ -136,15 +136,6 @@ std::vector<std::string> separated(std::string_view text, char by) {
     if (end == std::string_view::npos) return parts;
     text = text.substr(end + 1);
   }
-}
-
-template <class Number>
-std::optional<Number> number_in(const std::string& text) {
-  Number value{};
-  const char* end = text.data() + text.size();
-  auto [next, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || next != end) return std::nullopt;
-  return value;
 }
 
 /// A kind with its numbers.

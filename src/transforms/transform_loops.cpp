@@ -20,6 +20,13 @@ void limit(Order& order, size_t depth, long factor, long extent) {
 
 }  // namespace
 
+size_t tensor_named(const Nest& nest, const std::string& name) {
+  if (auto tensor = find_tensor(nest, name)) return *tensor;
+  std::string known;
+  for (const Tensor& tensor : nest.tensors()) known += " " + tensor.name;
+  fail("no tensor '{}'; tensors here:{}", name, known);
+}
+
 std::vector<LoopRef> resolve(const Nest& nest, const std::string& name) {
   size_t colon = name.find(':');
   std::string loop = colon == std::string::npos ? name : name.substr(colon + 1);

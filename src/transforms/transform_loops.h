@@ -19,6 +19,9 @@ struct LoopRef {
 /// Returns the loops that "name" means: at least one. Throws with the loops that exist.
 std::vector<LoopRef> resolve(const Nest& nest, const std::string& name);
 
+/// Returns the tensor of this name. Throws with the tensors that exist.
+size_t tensor_named(const Nest& nest, const std::string& name);
+
 /// Returns the fewest iterations that the loops of this name have.
 long least_extent(const Nest& nest, const std::string& name);
 

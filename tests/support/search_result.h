@@ -14,7 +14,7 @@ inline SearchResult sample_result() {
                       .identity = {{"machine", "aarch64 Neoverse"}, {"data", "synthetic:1 none"}},
                       .found = true,
                       .seconds = 71.25};
-  result.rule = {"two-sided", 0.5, 0.7589, 1.147, false};
+  result.rule = {"two-sided", 0.5, 0.7589, 1.147, false, "fisher"};
   result.original = {4.5, 41212416, 272474};
   result.winner = {2.5, 4.6, 0.015, false, 21212416, 132474, {}, std::nullopt};
   result.winner.recipe = parse_network_recipe("layer1.0.conv1: group(2)\n");

@@ -13,7 +13,7 @@
 #include <map>
 
 #include "base/random.h"
-#include "metrics/metric_program.h"
+#include "metrics/metric_probe.h"
 
 namespace lathe::test {
 

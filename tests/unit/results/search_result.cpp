@@ -81,6 +81,13 @@ TEST(SearchResult, OfAnEarlierVersion) {
   EXPECT_EQ(result, wanted);
 }
 
+TEST(SearchResult, NamesTheScoreThatTheBandsAreOf) {
+  EXPECT_EQ(sample_result().rule.score_name(), "fisher");
+  nlohmann::json file = to_json(sample_result());
+  file["rule"].erase("metric");  // as an earlier version wrote it
+  EXPECT_EQ(search_result_from_json(file).rule.score_name(), "score");
+}
+
 TEST(SearchResult, WaysOfTheList) {
   auto expect_wrong = [](const char* pointer, const nlohmann::json& value, const char* message) {
     nlohmann::json file = to_json(sample_result());

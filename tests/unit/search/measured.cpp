@@ -13,6 +13,7 @@
 #include "search/native_bench.h"
 #include "search/reduced.h"
 #include "search/unit_network.h"
+#include "support/mixed_network.h"
 #include "support/temporary.h"
 
 namespace lathe::test {
@@ -59,30 +60,8 @@ TEST(TimesInTurn, TellTheSlowFromTheFast) {
   EXPECT_LT(times[0], times[1]);
 }
 
-/// Networks with padding that is stored and padding that is not, groups, strides, several outputs.
-const char* const network =
-    "graph small\n"
-    "input x: f32[1x3x24x24]\n"
-    "weight w1: f32[32x3x3x3] = normal(0.1)\n"
-    "weight b1: f32[32] = normal(0.1)\n"
-    "weight w2: f32[32x32x3x3] = normal(0.1)\n"
-    "weight w3: f32[32x1x3x3] = normal(0.1)\n"
-    "weight w4: f32[64x32x1x1] = normal(0.1)\n"
-    "weight w5: f32[10x64] = normal(0.1)\n"
-    "a = conv(x, w1, b1, pads=[1, 1, 1, 1]): f32[1x32x24x24]\n"
-    "r = relu(a): f32[1x32x24x24]\n"
-    "b = conv(r, w2, pads=[1, 1, 1, 1]): f32[1x32x24x24]\n"
-    "s = add(b, r): f32[1x32x24x24]\n"
-    "c = conv(s, w3, groups=32, pads=[1, 1, 1, 1], strides=[2, 2]): f32[1x32x12x12]\n"
-    "d = conv(c, w4): f32[1x64x12x12]\n"
-    "m = max_pool(d, kernel=[2, 2], strides=[2, 2]): f32[1x64x6x6]\n"
-    "g = global_pool(m): f32[1x64x1x1]\n"
-    "f = reshape(g, shape=[1, 64]): f32[1x64]\n"
-    "y = fully_connected(f, w5): f32[1x10]\n"
-    "output y\n";
-
 TEST(Units, RunAloneAndWhenReducedAsTheInterpreterSays) {
-  Graph graph = initialised(parse_graph(network), 1);
+  Graph graph = initialised(parse_graph(mixed_network), 1);
   Target target = native_target();
   size_t compared = 0, cut = 0, loaded = 0;
   for (const NodeUnit& node : units_of(graph)) {
@@ -123,7 +102,7 @@ TEST(Units, DifferencesAreSeen) {
 
 TEST(NativeBench, TunesASmallNetwork) {
   TemporaryDirectory directory;
-  Graph graph = initialised(parse_graph(network), 1);
+  Graph graph = initialised(parse_graph(mixed_network), 1);
   TunedStore store(directory.file("tuned.db"));
   auto bench = native_bench(graph, native_target(), 1);
   TuneReport report = tune(graph, native_target(), *bench, store, {.trials = 12});

@@ -14,34 +14,12 @@
 #include "search/broken_kernel.h"
 #include "search/network_bench.h"
 #include "search/sampled_outputs.h"
+#include "support/mixed_network.h"
 
 namespace lathe::test {
 namespace {
 
-/// Padding that is stored and padding that is not, Winograd's algorithm, groups, strides, pools.
-const char* const network =
-    "graph small\n"
-    "input x: f32[1x3x24x24]\n"
-    "weight w1: f32[32x3x3x3] = normal(0.1)\n"
-    "weight b1: f32[32] = normal(0.1)\n"
-    "weight w2: f32[32x32x3x3] = normal(0.1)\n"
-    "weight w3: f32[32x1x3x3] = normal(0.1)\n"
-    "weight w4: f32[64x32x1x1] = normal(0.1)\n"
-    "weight w5: f32[10x64] = normal(0.1)\n"
-    "a = conv(x, w1, b1, pads=[1, 1, 1, 1]): f32[1x32x24x24]\n"
-    "r = relu(a): f32[1x32x24x24]\n"
-    "b = conv(r, w2, pads=[1, 1, 1, 1]): f32[1x32x24x24]\n"
-    "s = add(b, r): f32[1x32x24x24]\n"
-    "c = conv(s, w3, groups=32, pads=[1, 1, 1, 1], strides=[2, 2]): f32[1x32x12x12]\n"
-    "d = conv(c, w4): f32[1x64x12x12]\n"
-    "m = max_pool(d, kernel=[2, 2], strides=[2, 2]): f32[1x64x6x6]\n"
-    "g = global_pool(m): f32[1x64x1x1]\n"
-    "f = reshape(g, shape=[1, 64]): f32[1x64]\n"
-    "y = fully_connected(f, w5): f32[1x10]\n"
-    "z = softmax(y, axis=1): f32[1x10]\n"
-    "output z\n";
-
-Graph graph() { return initialised(parse_graph(network), 1); }
+Graph graph() { return initialised(parse_graph(mixed_network), 1); }
 
 /// The network, compiled, and what its units became.
 struct Sample {

@@ -1,4 +1,9 @@
-// Programs that metrics add to: a network as it learns, with all gradients, compiled as one.
+// Probes: a network as it learns, with all gradients and with what metrics add to look at them,
+// compiled as one.
+//
+//   Probe& probe = evaluation.probe();
+//   size_t place = probe.want(probe.weights()[0].gradient);      before it runs
+//   probe.result(place)                                          after it ran
 #pragma once
 
 #include <memory>
@@ -15,7 +20,8 @@ namespace lathe {
 struct Batch {
   Array images;              ///< what the first input reads: f32, samples first
   std::vector<long> labels;  ///< of the samples
-  /// Instead of labels, where a program is told the gradient of its output: ProgramKind::given.
+  /// The gradient of the output, for probes whose loss is ProbeKind::Loss::given. They read no
+  /// labels.
   std::optional<Array> gradient = std::nullopt;
   std::vector<Array> others = {};  ///< what further inputs read
 };
@@ -30,8 +36,8 @@ enum class Hook {
 /// Finds a place by its name: "convolution", "normalisation", "block".
 std::optional<Hook> hook_named(std::string_view name);
 
-/// What a program makes of a network.
-struct ProgramKind {
+/// How a probe is made of a network.
+struct ProbeKind {
   enum class Norm { batch, none } norm = Norm::batch;  ///< none: batch normalisations do nothing
   enum class Weights { own, absolute } weights = Weights::own;
   enum class Loss {
@@ -41,13 +47,14 @@ struct ProgramKind {
   } loss = Loss::cross_entropy;
   Element element = Element::f32;
 
-  friend bool operator==(const ProgramKind&, const ProgramKind&) = default;
+  friend bool operator==(const ProbeKind&, const ProbeKind&) = default;
 };
 
-/// A network as it learns, and what metrics add to it. It runs once for each batch that it is fed.
-class Program {
+/// A network as it learns, and what metrics add to it. It runs once for each batch that it is
+/// given.
+class Probe {
  public:
-  Program(const Graph& network, const ProgramKind& kind, Hook hook);
+  Probe(const Graph& network, const ProbeKind& kind, Hook hook);
 
   /// An activation that is looked at.
   struct Activation {
@@ -66,10 +73,10 @@ class Program {
   ValueId images() const { return images_; }
   ValueId logits() const { return logits_; }
 
-  /// To add nodes with.
+  /// Returns the graph, to add nodes to it.
   GraphBuilder& graph() { return graph_; }
-  /// Adds the gradients of the sum of all elements of "of", and returns their values; no_value
-  /// where it does not depend on one.
+  /// Adds the gradients of the sum of all elements of "of" by each value of "by", and returns them;
+  /// no_value if the sum does not depend on that value.
   std::vector<ValueId> gradients(ValueId of, const std::vector<ValueId>& by);
 
   /// Adds the gradients of the sum of all samples' losses.
@@ -77,18 +84,18 @@ class Program {
     return gradients(loss_, by);
   }
 
-  /// Makes a value an output of the program; returns its place among the results.
+  /// Makes a value an output of the probe; returns its place among the results.
   size_t want(ValueId value);
   /// Adds a batch to run on; returns its number. The first is the evaluation's own.
   size_t feed(Batch batch);
   /// Returns a result of the run on a batch.
   const Array& result(size_t place, size_t batch = 0) const { return results_.at(batch).at(place); }
 
-  /// Compiles the program and runs it, if anything is wanted of it.
+  /// Compiles the probe and runs it, if anything is wanted of it.
   void run(Runners& runners);
 
  private:
-  ProgramKind kind_;
+  ProbeKind kind_;
   GraphBuilder graph_;
   std::vector<ValueId> inputs_;  // of the network
   ValueId images_, logits_, loss_, labels_ = no_value;
@@ -101,11 +108,11 @@ class Program {
 
 struct EvaluationOptions {
   Hook hook = Hook::convolution;
-  ProgramKind kind = {};  ///< of the program, where a metric wants no other
+  ProbeKind kind = {};  ///< of the probe, unless a metric wants another
   int threads = 1;
   CompileOptions compile = {};
-  /// Of evaluations of the same network with other weights, so that it is compiled once, as
-  /// "compile" and "threads" say; null: of this evaluation alone.
+  /// What runs the probes. Evaluations of one network with other weights can share it, so that the
+  /// network is compiled once, as "compile" and "threads" say. Null: this evaluation has its own.
   std::shared_ptr<Runners> runners = nullptr;
   /// Returns further batches, for metrics that need more than one: 1, 2, ...
   std::function<Batch(size_t)> more = nullptr;
@@ -118,25 +125,25 @@ class Evaluation {
   /// Every weight of the network must have data.
   Evaluation(const Graph& network, Batch batch, EvaluationOptions options);
 
-  /// Returns the network as it learns, or the program of another kind. Metrics that ask for the
-  /// same share it.
-  Program& program();
-  Program& program(const ProgramKind& kind);
+  /// Returns the probe of the usual kind (EvaluationOptions::kind), or of another one. Metrics that
+  /// ask for the same kind share the probe.
+  Probe& probe();
+  Probe& probe(const ProbeKind& kind);
 
   const Graph& network() const { return network_; }
   const Batch& batch() const { return batch_; }
   const EvaluationOptions& options() const { return options_; }
-  /// Returns what programs run with.
+  /// Returns what probes run with.
   Runners& runners() const { return *options_.runners; }
 
-  /// Returns what each of the metrics says; can be asked once. Fails if the loss is no number.
+  /// Returns what each of the metrics says. Call it once. Fails if the loss is no number.
   std::vector<Score> run(const std::vector<Metric>& metrics);
 
  private:
   Graph network_;
   Batch batch_;
   EvaluationOptions options_;
-  std::vector<std::pair<ProgramKind, std::unique_ptr<Program>>> programs_;
+  std::vector<std::pair<ProbeKind, std::unique_ptr<Probe>>> probes_;
 };
 
 }  // namespace lathe

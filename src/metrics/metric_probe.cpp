@@ -1,5 +1,5 @@
-// metric_program.cpp: networks as they learn, for metrics. Interface: metric_program.h.
-#include "metrics/metric_program.h"
+// metric_probe.cpp: networks as they learn, for metrics. Interface: metric_probe.h.
+#include "metrics/metric_probe.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,9 +87,9 @@ Graph with_reals(Graph graph, Element element) {
   return graph;
 }
 
-Graph network_of(const Graph& graph, const ProgramKind& kind) {
-  Graph result = kind.norm == ProgramKind::Norm::batch ? in_training(graph) : without_norms(graph);
-  if (kind.weights == ProgramKind::Weights::absolute) {
+Graph network_of(const Graph& graph, const ProbeKind& kind) {
+  Graph result = kind.norm == ProbeKind::Norm::batch ? in_training(graph) : without_norms(graph);
+  if (kind.weights == ProbeKind::Weights::absolute) {
     for (Value& value : result.values) {
       if (value.kind == Value::Kind::weight && value.data) value.data = absolute(*value.data);
     }
@@ -117,9 +117,8 @@ std::optional<Hook> hook_named(std::string_view name) {
   return std::nullopt;
 }
 
-Program::Program(const Graph& network, const ProgramKind& kind, Hook hook)
-    : kind_(kind), graph_("") {
-  using Loss = ProgramKind::Loss;
+Probe::Probe(const Graph& network, const ProbeKind& kind, Hook hook) : kind_(kind), graph_("") {
+  using Loss = ProbeKind::Loss;
   Graph plain = network_of(network, kind);
   Learning learning = kind.loss == Loss::given ? with_given_gradient(plain) : with_loss(plain);
   inputs_ = plain.inputs;
@@ -147,25 +146,25 @@ Program::Program(const Graph& network, const ProgramKind& kind, Hook hook)
   }
 }
 
-std::vector<ValueId> Program::gradients(ValueId of, const std::vector<ValueId>& by) {
+std::vector<ValueId> Probe::gradients(ValueId of, const std::vector<ValueId>& by) {
   Gradients result = with_gradients(graph_.unfinished(), of, by);
   graph_ = GraphBuilder(std::move(result.graph));
   return result.by;
 }
 
-size_t Program::want(ValueId value) {
+size_t Probe::want(ValueId value) {
   auto known = std::find(wanted_.begin(), wanted_.end(), value);
   if (known != wanted_.end()) return static_cast<size_t>(known - wanted_.begin());
   wanted_.push_back(value);
   return wanted_.size() - 1;
 }
 
-size_t Program::feed(Batch batch) {
+size_t Probe::feed(Batch batch) {
   batches_.push_back(std::move(batch));
   return batches_.size() - 1;
 }
 
-void Program::run(Runners& runners) {
+void Probe::run(Runners& runners) {
   if (wanted_.empty()) return;
   Graph graph = graph_.unfinished();
   graph.outputs = wanted_;
@@ -204,21 +203,21 @@ Evaluation::Evaluation(const Graph& network, Batch batch, EvaluationOptions opti
   }
 }
 
-Program& Evaluation::program() { return program(options_.kind); }
+Probe& Evaluation::probe() { return probe(options_.kind); }
 
-Program& Evaluation::program(const ProgramKind& kind) {
-  for (auto& [known, program] : programs_) {
-    if (known == kind) return *program;
+Probe& Evaluation::probe(const ProbeKind& kind) {
+  for (auto& [known, probe] : probes_) {
+    if (known == kind) return *probe;
   }
-  programs_.emplace_back(kind, std::make_unique<Program>(network_, kind, options_.hook));
-  programs_.back().second->feed(batch_);
-  return *programs_.back().second;
+  probes_.emplace_back(kind, std::make_unique<Probe>(network_, kind, options_.hook));
+  probes_.back().second->feed(batch_);
+  return *probes_.back().second;
 }
 
 std::vector<Score> Evaluation::run(const std::vector<Metric>& metrics) {
   std::vector<Finish> finishes;
-  for (const Metric& metric : metrics) finishes.push_back(metric.prepare(*this));
-  for (auto& [kind, program] : programs_) program->run(runners());
+  for (const Metric& metric : metrics) finishes.push_back(metric.attach(*this));
+  for (auto& [kind, probe] : probes_) probe->run(runners());
   std::vector<Score> scores;
   for (size_t i = 0; i < metrics.size(); ++i) {
     scores.push_back(finishes[i]());

@@ -1,0 +1,242 @@
+// layer_times.cpp: measuring the variants of layers. Interface: layer_tables.h.
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <set>
+
+#include "base/error.h"
+#include "base/statistics.h"
+#include "program/layers.h"
+#include "search/layer_tables.h"
+
+namespace lathe {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Adds up the times of nodes by layer; what the original does not have belongs to the layer before
+/// it. The last sum is of all other nodes.
+std::vector<double> by_site(const NetworkSpace& space, const std::vector<NodeTime>& nodes,
+                            const std::vector<NodeTime>& original) {
+  std::vector<double> sums(space.sites.size() + 1, 0);
+  size_t current = space.sites.size();
+  std::vector<std::string> names;
+  for (const LayerSite& site : space.sites) names.push_back(site.layer);
+  for (const NodeTime& node : nodes) {
+    std::optional<size_t> site = layer_with(node.node, names);
+    bool is_known = std::any_of(original.begin(), original.end(),
+                                [&](const NodeTime& other) { return other.node == node.node; });
+    if (site) {
+      current = *site;
+    } else if (is_known) {
+      sums.back() += node.seconds;
+      continue;
+    }
+    sums[current] += node.seconds;
+  }
+  return sums;
+}
+
+/// Measures variants of several kinds in one network, and writes what came of them.
+class LayerMeasuring {
+ public:
+  LayerMeasuring(const NetworkSpace& space, const Graph& network, NetworkBench& bench,
+                 Journal& journal, uint64_t seed)
+      : space_(space), network_(network), bench_(bench), journal_(journal), seed_(seed) {}
+
+  std::optional<Trial> known(size_t kind, size_t variant) const {
+    return journal_.find(space_.kinds[kind].description,
+                         label_of(space_.kinds[kind].variants[variant]));
+  }
+
+  /// A kind and the number of its variant.
+  using Change = std::pair<size_t, size_t>;
+
+  /// Measures variants in all places of their kinds.
+  void measure(const std::vector<Change>& changes) {
+    Assignment assignment(space_.sites.size(), 0);
+    for (auto [kind, variant] : changes) {
+      for (size_t site : space_.kinds[kind].sites) assignment[site] = variant;
+    }
+    NetworkTimes times = times_of(assignment);
+    if (times.failure.empty()) return add(changes, assignment, times);
+    if (changes.size() == 1) return add_failure(changes.front(), times.failure);
+    for (const Change& change : changes) measure({change});
+  }
+
+  /// Measures the coupled variants of an assignment, unless all are known.
+  void measure_coupled(const Assignment& assignment) {
+    std::set<Change> found;
+    for (size_t s = 0; s < assignment.size(); ++s) {
+      Change change{space_.sites[s].kind, assignment[s]};
+      if (assignment[s] != 0 && !known(change.first, change.second)) found.insert(change);
+    }
+    if (found.empty()) return;
+    std::vector<Change> changes(found.begin(), found.end());
+    NetworkTimes times = times_of(assignment);
+    if (times.failure.empty()) return add(changes, assignment, times);
+    for (const Change& change : changes) add_failure(change, times.failure);
+  }
+
+ private:
+  const NetworkSpace& space_;
+  const Graph& network_;
+  NetworkBench& bench_;
+  Journal& journal_;
+  uint64_t seed_;
+
+  NetworkTimes times_of(const Assignment& assignment) {
+    try {
+      Graph candidate = transformed(network_, recipe_of(space_, assignment));
+      return bench_.measure(initialised(candidate, seed_));
+    } catch (const UserError& error) {
+      NetworkTimes times;
+      times.failure = error.what();
+      return times;
+    }
+  }
+
+  Trial trial_of(const Change& change) const {
+    const LayerKind& kind = space_.kinds[change.first];
+    const LayerVariant& variant = kind.variants[change.second];
+    return {
+        .subject = kind.description,
+        .recipe = label_of(variant),
+        .details = {
+            {"meaning", variant.meaning}, {"macs", variant.macs}, {"weights", variant.weights}}};
+  }
+
+  void add(const std::vector<Change>& changes, const Assignment& assignment,
+           const NetworkTimes& times) {
+    std::vector<double> own = by_site(space_, times.own_nodes, times.own_nodes);
+    std::vector<double> now = by_site(space_, times.nodes, times.own_nodes);
+    for (const Change& change : changes) {
+      Trial trial = trial_of(change);
+      std::vector<size_t> sites = space_.kinds[change.first].sites;
+      std::erase_if(sites, [&](size_t site) { return assignment[site] != change.second; });
+      for (size_t site : sites) {
+        trial.own += own[site] / static_cast<double>(sites.size());
+        trial.time += now[site] / static_cast<double>(sites.size());
+      }
+      trial.details["rest"] = own.back();
+      journal_.add(trial);
+    }
+  }
+
+  void add_failure(const Change& change, const std::string& reason) {
+    Trial trial = trial_of(change);
+    trial.outcome = Trial::Outcome::failed;
+    trial.reason = reason;
+    journal_.add(trial);
+  }
+};
+
+size_t count_alone(const LayerKind& kind) {
+  auto alone = std::count_if(kind.variants.begin(), kind.variants.end(),
+                             [](const LayerVariant& v) { return !v.coupling; });
+  return static_cast<size_t>(alone);
+}
+
+/// Returns how many variants of all kinds are not coupled.
+size_t count_alone(const NetworkSpace& space) {
+  size_t count = 0;
+  for (const LayerKind& kind : space.kinds) count += count_alone(kind);
+  return count;
+}
+
+/// Returns how many variants a kind has at most that are not coupled: those come first.
+size_t most_alone(const NetworkSpace& space) {
+  size_t most = 0;
+  for (const LayerKind& kind : space.kinds) most = std::max(most, count_alone(kind));
+  return most;
+}
+
+/// Returns networks that have every coupled variant: those in which all links have fewer channels,
+/// and those in which every second one has, as layers between two of those have other variants.
+std::vector<Assignment> coupled_assignments(const NetworkSpace& space) {
+  std::array<std::vector<ChannelLink>, 2> halves;
+  for (size_t i = 0; i < space.links.size(); ++i) halves[i % 2].push_back(space.links[i]);
+  std::vector<Assignment> result;
+  for (size_t nth = 0, before = 0; nth == 0 || result.size() > before; ++nth) {
+    before = result.size();
+    for (const auto& links : {space.links, halves[0], halves[1]}) {
+      Assignment assignment(space.sites.size(), 0);
+      shrink(space, links, nth, assignment);
+      bool is_new = std::find(result.begin(), result.end(), assignment) == result.end();
+      if (is_new && !links.empty()) result.push_back(std::move(assignment));
+    }
+  }
+  return result;
+}
+
+/// Fills the tables from the journal: what a variant takes beside the original of the same run,
+/// times what the original takes usually. Drift of the machine is then in neither.
+void fill_times(LayerTables& tables, const NetworkSpace& space, const LayerMeasuring& measuring) {
+  tables.times.assign(space.sites.size(), {});
+  std::vector<double> rests;
+  for (size_t k = 0; k < space.kinds.size(); ++k) {
+    const LayerKind& kind = space.kinds[k];
+    std::vector<double> ratios, owns;
+    for (size_t v = 0; v < kind.variants.size(); ++v) {
+      std::optional<Trial> trial = measuring.known(k, v);
+      bool failed = !trial || trial->outcome == Trial::Outcome::failed;
+      ratios.push_back(failed || trial->own <= 0 ? infinity : trial->time / trial->own);
+      if (failed || kind.variants[v].coupling) continue;
+      owns.push_back(trial->own);
+      rests.push_back(trial->details["rest"].get<double>());
+    }
+    if (owns.empty()) fail("{}: not even the layer as it is could be measured", kind.description);
+    ratios.front() = 1;
+    for (double& ratio : ratios) ratio *= median(owns);
+    for (size_t site : kind.sites) {
+      tables.times[site] = ratios;
+      for (size_t v = 0; v < ratios.size(); ++v) {
+        if (!is_possible(space, site, v)) tables.times[site][v] = infinity;
+      }
+    }
+  }
+  tables.rest = median(rests);
+}
+
+}  // namespace
+
+double time_of_rest(const NetworkSpace& space, const NetworkTimes& times) {
+  return by_site(space, times.own_nodes, times.own_nodes).back();
+}
+
+bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
+                    NetworkBench& bench, Journal& journal, const TableOptions& options) {
+  LayerMeasuring measuring(space, network, bench, journal, options.seed);
+  std::vector<Assignment> coupled = coupled_assignments(space);
+  size_t alone = most_alone(space), done = 0, all = count_alone(space) + coupled.size();
+  auto is_stopped = [&] { return options.stop && options.stop(); };
+  auto is_enough = [&] { return options.enough && options.enough(); };
+  auto add = [&](size_t more) {
+    done += more;
+    if (options.progress) options.progress({"variants measured", done, all});
+  };
+  add(0);
+  for (size_t v = 0; v < alone && (v == 0 || !is_enough()); ++v) {
+    if (is_stopped()) return false;
+    size_t of_round = 0;
+    std::vector<LayerMeasuring::Change> changes;
+    for (size_t k = 0; k < space.kinds.size(); ++k) {
+      const auto& variants = space.kinds[k].variants;
+      if (v >= variants.size() || variants[v].coupling) continue;
+      ++of_round;
+      if (!measuring.known(k, v)) changes.emplace_back(k, v);
+    }
+    if (!changes.empty()) measuring.measure(changes);
+    add(of_round);
+  }
+  for (const Assignment& assignment : coupled) {
+    if (is_enough()) break;
+    if (is_stopped()) return false;
+    measuring.measure_coupled(assignment);
+    add(1);
+  }
+  fill_times(tables, space, measuring);
+  return true;
+}
+
+}  // namespace lathe
