@@ -5,6 +5,7 @@
 //
 // A is an activation, g the gradient of the sample's own loss by it: the score does not depend on
 // how many samples there are.
+#include "base/error.h"
 #include "metrics/metric_program.h"
 
 namespace lathe::metrics {
@@ -38,6 +39,10 @@ LayerScore score_of(const std::string& layer, const Array& products) {
 
 Finish prepare(Evaluation& evaluation) {
   Program& program = evaluation.program();
+  if (program.activations().empty()) {
+    fail("fisher looks at activations behind each {}, and '{}' has none",
+         name_of(evaluation.options().hook), evaluation.network().name);
+  }
   std::vector<std::pair<std::string, size_t>> wanted;
   for (const Program::Activation& activation : program.activations()) {
     if (activation.gradient == no_value) continue;

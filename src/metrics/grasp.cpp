@@ -14,7 +14,7 @@ namespace {
 std::vector<WeightResult> want_products(Program& program) {
   std::vector<Counted> of;
   std::vector<ValueId> by;
-  std::vector<Program::Weight> weights = channel_weights(program);
+  std::vector<Program::Weight> weights = program.weights();
   for (const Program::Weight& weight : weights) {
     by.push_back(weight.value);
     if (weight.gradient != no_value) of.push_back({weight.gradient, weight.gradient});

@@ -23,17 +23,9 @@ void set_samples(Node& node, long from, long to) {
 
 }  // namespace
 
-std::vector<Program::Weight> channel_weights(Program& program) {
-  std::vector<Program::Weight> result;
-  for (const Program::Weight& weight : program.weights()) {
-    if (program.graph().shape(weight.value).size() > 1) result.push_back(weight);
-  }
-  return result;
-}
-
 std::vector<WeightResult> want_gradients(Program& program) {
   std::vector<WeightResult> result;
-  for (const Program::Weight& weight : channel_weights(program)) {
+  for (const Program::Weight& weight : program.weights()) {
     if (weight.gradient == no_value) continue;
     const Value& value = program.graph().value(weight.value);
     result.push_back({weight.layer, value.data.value(), program.want(weight.gradient)});

@@ -16,12 +16,8 @@ struct WeightResult {
   size_t place;
 };
 
-/// Returns the weights that are multiplied with channels: those of more than one dimension. Biases
-/// and the scales of normalisations have one.
-std::vector<Program::Weight> channel_weights(Program& program);
-
-/// Makes the gradients of these weights results of the program. A weight that the loss does not
-/// depend on is left out.
+/// Makes the gradients of the layers' weights results of the program. A weight that the loss does
+/// not depend on is left out.
 std::vector<WeightResult> want_gradients(Program& program);
 
 /// Returns the scores of the layers, and their sum; a score is made of the elements of a weight and
