@@ -7,13 +7,13 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "bundle/bundle.h"
 #include "bundle/verify_peers.h"
 #include "compile/executor.h"
 #include "compile/library.h"
 #include "onnx/onnx.h"
 #include "program/layers.h"
+#include "program/random_inputs.h"
 
 namespace lathe {
 namespace {
@@ -22,20 +22,6 @@ using Arrays = std::vector<Array>;
 
 /// Products that the interpreter does in a second, at least.
 constexpr double interpreter_speed = 1e8;
-
-Arrays random_inputs(const Graph& graph, uint64_t seed) {
-  Arrays inputs;
-  for (ValueId id : graph.inputs) {
-    const Value& value = graph.values[id];
-    Random random(seed, value.name);
-    std::vector<double> elements(static_cast<size_t>(count_of(value.type.shape)));
-    for (double& x : elements) {
-      x = is_float(value.type.element) ? random.normal() : static_cast<double>(random.below(2));
-    }
-    inputs.push_back(Array::of_reals(value.type.element, value.type.shape, elements));
-  }
-  return inputs;
-}
 
 Arrays interpreted(const Graph& graph, const Arrays& inputs) {
   Context context;

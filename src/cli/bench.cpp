@@ -6,13 +6,13 @@
 
 #include "base/error.h"
 #include "base/statistics.h"
-#include "cli/verb_inputs_outputs.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
 #include "cli/verb_peers.h"
 #include "cli/verb_tuned.h"
 #include "compile/compile.h"
 #include "compile/machine.h"
+#include "program/random_inputs.h"
 #include "search/measure.h"
 #include "transforms/transform.h"
 
@@ -69,9 +69,7 @@ struct Buffers {
   std::vector<const void*> from;
   std::vector<void*> to;
 
-  explicit Buffers(const Compiled& compiled) {
-    std::vector<std::string> random(compiled.inputs.size(), "random:1");
-    inputs = gather_inputs(compiled.inputs, random, "none", {});
+  Buffers(const Graph& graph, const Compiled& compiled) : inputs(random_inputs(graph, 1)) {
     for (const Array& input : inputs) from.push_back(input.bytes().data());
     for (const CompiledFace& face : compiled.outputs) {
       long bytes = count_of(face.type.shape) * size_of(face.type.element);
@@ -168,7 +166,7 @@ int run_network(const Options& options) {
   double compile_time = seconds_since(begin);
   pin(options.threads);
   Runner runner(compiled, options.threads);
-  Buffers buffers(compiled);
+  Buffers buffers(graph, compiled);
   double peak = measure_peak() * options.threads, flops = 0;
   for (const CompiledNode& node : compiled.nodes) flops += node.flops;
   bool algebraic = std::any_of(compiled.nodes.begin(), compiled.nodes.end(), is_algebraic);

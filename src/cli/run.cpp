@@ -11,6 +11,7 @@
 #include "data/dataset.h"
 #include "data/image.h"
 #include "data/npy.h"
+#include "program/random_inputs.h"
 
 namespace lathe::cli {
 namespace {
@@ -31,6 +32,7 @@ using Progress = std::function<void(size_t, size_t)>;
 struct Runnable {
   std::vector<CompiledFace> inputs, outputs;
   std::function<std::vector<Array>(const std::vector<Array>&, const Progress&)> run;
+  std::map<std::string, long> below = {};  ///< of whole inputs, where the graph says it
 };
 
 /// Is the network a folder? One that is no library does not hide a built-in network of its name.
@@ -74,6 +76,8 @@ Runnable runnable(const Options& options, const std::map<std::string, Array>& kn
     for (ValueId id : ids) faces.push_back({graph.values[id].name, graph.values[id].type});
     return faces;
   };
+  std::map<std::string, long> below;
+  for (ValueId id : graph.inputs) below[graph.values[id].name] = below_of(graph, id);
   ExecutorOptions how;
   how.threads = options.threads;
   how.choose = choices_for(options.tuned, native_target(), options.threads);
@@ -83,7 +87,8 @@ Runnable runnable(const Options& options, const std::map<std::string, Array>& kn
   return {faces_of(graph.inputs), faces_of(graph.outputs),
           [executor](const std::vector<Array>& inputs, const Progress& progress) {
             return executor->run(inputs, progress);
-          }};
+          },
+          below};
 }
 
 /// An .onnx file is imported with the inputs that are files: they may decide shapes.
@@ -106,7 +111,7 @@ int run_once(const Options& options) {
   std::map<std::string, Array> known = known_values(options);
   Runnable network = runnable(options, known);
   std::vector<Array> inputs =
-      gather_inputs(network.inputs, options.inputs, options.normalize, known);
+      gather_inputs(network.inputs, options.inputs, options.normalize, known, network.below);
   std::vector<std::string> names = names_of(network.outputs);
   std::vector<NamedOption> files = parse_named_options(options.outputs, names, "output");
   std::vector<std::string> labels = read_labels(options.labels, network.outputs);

@@ -119,22 +119,30 @@ void write_gradients(const Options& options, const Graph& network, const Scorer&
   write_npz(options.gradients, arrays);
 }
 
-int run(const Options& options) {
-  Graph network = load_untrained(options.score);
-  check_recipe(options.recipe, options.score.network.network, network);
+/// What metrics say of a network, and of what a recipe makes of it if there is one.
+struct ScoredPair {
+  std::vector<Scores> original, changed;
+};
+
+ScoredPair scored(const Options& options, const Graph& network) {
   std::vector<Metric> metrics = parse_metrics(options.metrics);
   ProgressBar bar("scoring");
   size_t before = 0, all = options.recipe.empty() ? 1 : 2;
   Scorer scorer = make_scorer(
       options.score, [&](size_t done, size_t count) { bar.show(before + done, all * count); });
   if (!options.gradients.empty()) write_gradients(options, network, scorer);
-  std::vector<Scores> original = scorer.run(network, metrics), changed;
-  if (!options.recipe.empty()) {
-    before = static_cast<size_t>(options.score.seeds);
-    changed =
-        scorer.run(transformed(network, load_network_recipe("--recipe", options.recipe)), metrics);
-  }
-  bar.show(all, all);
+  ScoredPair result{scorer.run(network, metrics), {}};
+  if (options.recipe.empty()) return result;
+  before = static_cast<size_t>(options.score.seeds);
+  Graph other = transformed(network, load_network_recipe("--recipe", options.recipe));
+  result.changed = scorer.run(other, metrics);
+  return result;
+}
+
+int run(const Options& options) {
+  Graph network = load_untrained(options.score);
+  check_recipe(options.recipe, options.score.network.network, network);
+  auto [original, changed] = scored(options, network);
   if (options.json) {
     nlohmann::json report{{"network", options.score.network.network},
                           {"samples", options.score.samples},

@@ -1,105 +1,12 @@
-// verb_calibrate.cpp: rules fitted to networks that recipes made. Interface: verb_calibrate.h.
+// verb_calibrate.cpp: what "lathe calibrate" prints. Interface: verb_calibrate.h.
 #include "cli/verb_calibrate.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
-#include "base/error.h"
-#include "cli/verb_listener.h"
-#include "data/file.h"
-
-namespace lathe {
+namespace lathe::cli {
 namespace {
-
-void write_text(const std::string& path, const std::string& text) {
-  write_file(path, {std::as_bytes(std::span(text))});
-}
-
-/// The networks of some tables, with their scores. The originals are left out.
-struct Networks {
-  std::vector<NetworkTable> tables;
-  std::vector<Trained> trained;
-  std::vector<double> accuracies;  ///< of each, in percent
-  std::string originals;           ///< the accuracy of the original in each table: "90.38"
-};
-
-bool is_scored(const NetworkTable& table, const std::vector<Metric>& metrics) {
-  const std::vector<Scores>& scores = table.original().scores;
-  return std::all_of(metrics.begin(), metrics.end(), [&](const Metric& metric) {
-    return std::any_of(scores.begin(), scores.end(),
-                       [&](const Scores& each) { return each.metric == metric.name; });
-  });
-}
-
-/// Scores the networks of a table; those that cannot be scored are left out.
-void score(NetworkTable& table, const CalibrateArguments& arguments, const Graph& network,
-           const std::vector<Metric>& metrics) {
-  std::vector<ScoreJob> jobs;
-  for (const TrainedNetwork& each : table.networks) {
-    // The original has the empty name in journals: each table may name it in its own way.
-    std::string name = each.recipe.empty() ? "" : each.name;
-    jobs.push_back({name, [&] { return transformed(network, each.recipe); }});
-  }
-  cli::JobBar bar("scoring", cli::JobBar::Elsewhere::tenths);
-  auto scores = score_all(arguments.score, arguments.journal, jobs, metrics, bar.listener());
-  if (!scores.contains("")) fail("the original could not be scored");
-  for (TrainedNetwork& each : table.networks) {
-    auto found = scores.find(each.recipe.empty() ? "" : each.name);
-    if (found != scores.end()) each.scores = found->second;
-  }
-  std::erase_if(table.networks, [](const TrainedNetwork& each) { return each.scores.empty(); });
-  table.scored_on = describe(arguments.score);
-  if (table.origin.dataset.empty()) table.origin.dataset = dataset_of(arguments.score);
-}
-
-Networks read_networks(const CalibrateArguments& arguments, const std::vector<std::string>& paths,
-                       const std::vector<Metric>& metrics) {
-  Graph network = load_untrained(arguments.score);
-  Networks result;
-  for (const std::string& path : paths) {
-    NetworkTable table = read_network_table(path, arguments.score.network.network, network);
-    if (!is_scored(table, metrics)) score(table, arguments, network, metrics);
-    double original = table.original().accuracy();
-    result.originals += fmt::format("{}{:.2f}", result.originals.empty() ? "" : " and ", original);
-    for (const Trained& trained : trained_in(table, metrics)) {
-      result.trained.push_back(trained);
-      result.accuracies.push_back(original + trained.change);
-    }
-    result.tables.push_back(std::move(table));
-  }
-  return result;
-}
-
-std::string names_of(const std::vector<NetworkTable>& tables) {
-  std::string names;
-  for (const NetworkTable& table : tables) names += (names.empty() ? "" : ", ") + table.name;
-  return names;
-}
-
-std::string print_brief(const RuleQuality& q) {
-  return fmt::format(
-      "area {:.2f} ({:.2f} to {:.2f}) and rank correlation {:.2f} ({:.2f} to {:.2f})", q.area,
-      q.area_interval.low, q.area_interval.high, q.spearman, q.spearman_interval.low,
-      q.spearman_interval.high);
-}
-
-/// Says where a rule is from, and how well it does.
-void set_source(GateRule& rule, const Networks& networks, const RuleQuality& left_out,
-                const Networks& others, const RuleQuality& tested) {
-  rule.origin = networks.tables.front().origin;
-  for (const NetworkTable& table : networks.tables) {
-    rule.tables.push_back(table.name);
-    if (table.origin == rule.origin) continue;
-    fail("'{}' is of {}, but '{}' of {}: one rule is for one way of training", table.name,
-         print(table.origin), networks.tables.front().name, print(rule.origin));
-  }
-  rule.source = fmt::format("{} networks of {}, {}; {} when each is left out",
-                            networks.trained.size(), names_of(networks.tables),
-                            networks.tables.front().scored_on, print_brief(left_out));
-  if (others.trained.empty()) return;
-  rule.source += fmt::format("; {} on {} networks of {} that took no part", print_brief(tested),
-                             others.trained.size(), names_of(others.tables));
-}
 
 void print_quality(const char* name, const RuleQuality& q) {
   fmt::print("{:<12}{:>6.2f} {:<15}{:>7.2f} {:<17}{:>3} of {:<3}{:>9} of {}\n", name, q.area,
@@ -118,52 +25,59 @@ nlohmann::json to_json(const RuleQuality& q) {
           {"false_acceptances", q.false_acceptances()}};
 }
 
-/// Draws what was predicted for each network beside what training said.
-Plot picture_of(const std::vector<Trained>& networks, const RuleQuality& quality,
-                double tolerance) {
-  Series accepted{"accepted", {}}, refused{"refused", {}};
-  for (size_t i = 0; i < networks.size(); ++i) {
-    Point point{quality.predicted[i], networks[i].change, networks[i].name};
-    (quality.accepted[i] ? accepted : refused).points.push_back(point);
-  }
-  Plot plot{.title = "The gate: predicted and real change of accuracy",
-            .x = {"predicted, points"},
-            .y = {"after training, points"}};
-  plot.series = {accepted, refused};
-  plot.lines = {{Line::Along::y, -tolerance, "tolerance"}, {Line::Along::x, -tolerance}};
-  return plot;
+nlohmann::json to_json(const Correlation& c) {
+  return {{"metric", c.metric},
+          {"networks", c.count},
+          {"spearman", c.spearman},
+          {"spearman_interval", {c.spearman_interval.low, c.spearman_interval.high}},
+          {"kendall", c.kendall},
+          {"kendall_interval", {c.kendall_interval.low, c.kendall_interval.high}}};
 }
 
-void print_networks(const Networks& networks, const RuleQuality& quality) {
+void print_head(const char* what, const JudgedNetworks& judged, double tolerance) {
+  std::string originals;
+  for (double accuracy : judged.originals) {
+    originals += fmt::format("{}{:.2f}", originals.empty() ? "" : " and ", accuracy);
+  }
+  fmt::print("{}: {} networks; {} keep their accuracy within {} points of {}, {} do not\n", what,
+             judged.networks.size(), judged.by_rule.kept, tolerance, originals,
+             judged.by_rule.lost);
+}
+
+void print_networks(const JudgedNetworks& judged) {
   fmt::print("\n{:<28}{:>8}{:>9}{:>11}   {}\n", "network", "top-1", "change", "predicted",
              "verdict");
-  std::vector<size_t> order(networks.trained.size());
+  std::vector<size_t> order(judged.networks.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-    return networks.trained[a].change > networks.trained[b].change;
+    return judged.networks[a].change > judged.networks[b].change;
   });
   for (size_t i : order) {
-    fmt::print("{:<28}{:>8.2f}{:>+9.2f}{:>+11.2f}   {}\n", networks.trained[i].name,
-               networks.accuracies[i], networks.trained[i].change, quality.predicted[i],
-               quality.accepted[i] ? "accepted" : "refused");
+    fmt::print("{:<28}{:>8.2f}{:>+9.2f}{:>+11.2f}   {}\n", judged.networks[i].name,
+               judged.accuracies[i], judged.networks[i].change, judged.by_rule.predicted[i],
+               judged.by_rule.accepted[i] ? "accepted" : "refused");
   }
 }
 
-void print_single_scores(const Networks& networks, const std::vector<Metric>& metrics) {
+/// Says why the scores of a metric have no order to compare.
+void print_failure(const MetricOrder& order) {
+  fmt::print(stderr, "{}: {}\n", order.metric, order.failure);
+}
+
+void print_single_scores(const std::vector<MetricOrder>& orders) {
   fmt::print("\nsingle scores, ranked as they are\n");
-  for (const Metric& metric : metrics) {
-    std::vector<double> values, changes;
-    for (const Trained& trained : networks.trained) {
-      values.push_back(values_of({{metric.name, Form::difference}}, trained.comparisons).front());
-      changes.push_back(trained.change);
+  for (const MetricOrder& order : orders) {
+    if (!order.correlation) {
+      print_failure(order);
+      continue;
     }
-    Correlation c = correlated(metric.name, values, changes);
+    const Correlation& c = *order.correlation;
     fmt::print("{:<12}{:>6.2f} ({:.2f} to {:.2f})\n", c.metric, c.spearman, c.spearman_interval.low,
                c.spearman_interval.high);
   }
 }
 
-void print_rule(const GateRule& rule) {
+void print_weights(const GateRule& rule) {
   fmt::print("\nthe rule: points are the sum of");
   for (size_t i = 0; i < rule.features.size(); ++i) {
     if (rule.weights[i] == 0) continue;
@@ -173,67 +87,96 @@ void print_rule(const GateRule& rule) {
   fmt::print("\n");
 }
 
-void print_head(const char* what, const Networks& networks, const RuleQuality& quality,
-                double tolerance) {
-  fmt::print("{}: {} networks; {} keep their accuracy within {} points of {}, {} do not\n", what,
-             networks.trained.size(), quality.kept, tolerance, networks.originals, quality.lost);
-}
-
-/// Scores a table, and writes it with its scores.
-int write_table(const CalibrateArguments& arguments, const std::vector<Metric>& metrics) {
-  if (arguments.tables.size() != 1) fail("--write-table writes one table: give one with --table");
-  NetworkTable table = read_networks(arguments, arguments.tables, metrics).tables.front();
-  write_text(arguments.table, print_scored(table));
-  fmt::print("wrote {}: {} networks and their original; {}\n", arguments.table,
-             table.networks.size() - 1, table.scored_on);
-  return 0;
-}
-
 }  // namespace
 
-void write_picture(const std::string& path, const Plot& plot) { write_text(path, print_svg(plot)); }
-
-int calibrate_recipes(const CalibrateArguments& arguments) {
-  std::vector<Metric> metrics = metrics_for_rule(arguments.metrics);
-  if (!arguments.table.empty()) return write_table(arguments, metrics);
-  double tolerance = arguments.tolerance;
-  std::vector<Feature> features = features_of(metrics);
-  Networks networks = read_networks(arguments, arguments.tables, metrics), others;
-  FittedRule fitted = fit_rule(features, networks.trained, tolerance);
-  RuleQuality published = quality_of(find_rule("paper"), networks.trained, tolerance), tested;
-  if (!arguments.tests.empty()) {
-    others = read_networks(arguments, arguments.tests, metrics);
-    tested = quality_of(fitted.rule, others.trained, tolerance);
-  }
-  set_source(fitted.rule, networks, fitted.quality, others, tested);
-  if (!arguments.rule.empty()) write_text(arguments.rule, to_json(fitted.rule).dump(2) + "\n");
-  if (!arguments.picture.empty()) {
-    write_picture(arguments.picture, picture_of(networks.trained, fitted.quality, tolerance));
-  }
-  if (arguments.json) {
-    nlohmann::json report{{"rule", to_json(fitted.rule)},
-                          {"two-sided", to_json(fitted.quality)},
-                          {"paper", to_json(published)}};
-    if (!arguments.tests.empty()) report["test"] = to_json(tested);
-    fmt::print("{}\n", report.dump(2));
-    return 0;
-  }
-  fmt::print("made of {}; {}\n", print(fitted.rule.origin), networks.tables.front().scored_on);
-  print_head("fitted to", networks, fitted.quality, tolerance);
-  if (!arguments.tests.empty()) print_head("tested on", others, tested, tolerance);
+void print_calibration(const CalibrateOptions& options, const Calibration& found) {
+  fmt::print("made of {}; {}\n", print(found.rule.origin), found.fitted.tables.front().scored_on);
+  print_head("fitted to", found.fitted, options.tolerance);
+  if (found.tested) print_head("tested on", *found.tested, options.tolerance);
   fmt::print("\n{:<12}{:<22}{:<25}{:<15}{}\n", "rule", "area under the curve", "rank correlation",
              "kept, refused", "lost, accepted");
-  print_quality("two-sided", fitted.quality);
-  print_quality("paper", published);
-  if (!arguments.tests.empty()) {
-    print_quality("in the test", tested);
-    print_quality("paper there", quality_of(find_rule("paper"), others.trained, tolerance));
+  print_quality("two-sided", found.fitted.by_rule);
+  print_quality("paper", found.fitted.by_paper);
+  if (found.tested) {
+    print_quality("in the test", found.tested->by_rule);
+    print_quality("paper there", found.tested->by_paper);
   }
-  print_rule(fitted.rule);
-  print_single_scores(networks, metrics);
-  print_networks(networks, fitted.quality);
-  if (!arguments.tests.empty()) print_networks(others, tested);
-  return 0;
+  print_weights(found.rule);
+  print_single_scores(found.single);
+  print_networks(found.fitted);
+  if (found.tested) print_networks(*found.tested);
 }
 
-}  // namespace lathe
+void print_calibration_json(const Calibration& found) {
+  nlohmann::json report{{"rule", lathe::to_json(found.rule)},
+                        {"two-sided", to_json(found.fitted.by_rule)},
+                        {"paper", to_json(found.fitted.by_paper)}};
+  if (found.tested) report["test"] = to_json(found.tested->by_rule);
+  fmt::print("{}\n", report.dump(2));
+}
+
+Plot picture_of(const CalibrateOptions& options, const Calibration& found) {
+  const JudgedNetworks& judged = found.fitted;
+  Series accepted{"accepted", {}}, refused{"refused", {}};
+  for (size_t i = 0; i < judged.networks.size(); ++i) {
+    Point point{judged.by_rule.predicted[i], judged.networks[i].change, judged.networks[i].name};
+    (judged.by_rule.accepted[i] ? accepted : refused).points.push_back(point);
+  }
+  Plot plot{.title = "The gate: predicted and real change of accuracy",
+            .x = {"predicted, points"},
+            .y = {"after training, points"}};
+  plot.series = {accepted, refused};
+  plot.lines = {{Line::Along::y, -options.tolerance, "tolerance"},
+                {Line::Along::x, -options.tolerance}};
+  return plot;
+}
+
+void print_cells(const CellOptions& options, const CellCalibration& found) {
+  for (const CellScores& each : found.metrics) {
+    if (!each.order.correlation) print_failure(each.order);
+  }
+  fmt::print("{} networks of NAS-Bench-201, {}; {}\n", found.cells.size(), describe(options.score),
+             options.column);
+  fmt::print("{:<12}{:>10}   {:<16}{:>9}   {}\n", "metric", "Spearman", "95 % interval", "Kendall",
+             "95 % interval");
+  for (const CellScores& each : found.metrics) {
+    if (!each.order.correlation) continue;
+    const Correlation& c = *each.order.correlation;
+    fmt::print("{:<12}{:>10.3f}   {:<16}{:>9.3f}   {:.3f} to {:.3f}\n", c.metric, c.spearman,
+               fmt::format("{:.3f} to {:.3f}", c.spearman_interval.low, c.spearman_interval.high),
+               c.kendall, c.kendall_interval.low, c.kendall_interval.high);
+  }
+}
+
+void print_cells_json(const CellCalibration& found) {
+  nlohmann::json report = nlohmann::json::array();
+  for (const CellScores& each : found.metrics) {
+    if (each.order.correlation) {
+      report.push_back(to_json(*each.order.correlation));
+    } else {
+      print_failure(each.order);
+    }
+  }
+  fmt::print("{}\n", report.dump(2));
+}
+
+Plot picture_of(const CellCalibration& found) {
+  Plot plot{.title = "Score before training, accuracy after", .x = {""}, .y = {"accuracy, %"}};
+  for (const CellScores& each : found.metrics) {
+    bool has_bands = each.metric.contributes.use == Contribution::Use::bands;
+    bool drawn = has_bands || found.metrics.size() == 1;
+    if (!drawn) continue;
+    Series series{each.metric.name, {}};
+    for (size_t i = 0; i < found.cells.size(); ++i) {
+      series.points.push_back({each.scores[i], found.cells[i].accuracy, found.cells[i].cell});
+    }
+    // Networks whose score is 0 have no place on a logarithmic axis.
+    bool positive =
+        std::all_of(each.scores.begin(), each.scores.end(), [](double s) { return s > 0; });
+    plot.x = {each.metric.name, positive ? Scale::logarithmic : Scale::linear};
+    plot.series.push_back(std::move(series));
+  }
+  return plot;
+}
+
+}  // namespace lathe::cli

@@ -1,27 +1,24 @@
-// The gate's rule fitted to networks that recipes made of one, and that were trained: the half of
-// "lathe calibrate" that knows of no cells.
+// What "lathe calibrate" prints: a rule that was fitted to networks, or scores of cells beside
+// their accuracies.
 #pragma once
 
-#include "capacity/network_table.h"
-#include "cli/verb_scores.h"
-#include "jobs/score_networks.h"
+#include "jobs/calibrate.h"
+#include "jobs/calibrate_cells.h"
 #include "report/plot.h"
 
-namespace lathe {
+namespace lathe::cli {
 
-/// The options of calibration as they were typed.
-struct CalibrateArguments {
-  ScoreArguments score;
-  std::vector<std::string> tables;
-  std::vector<std::string> tests;
-  std::string metrics, journal, picture, rule, table;
-  double tolerance = 0.5;
-  bool json = false;
-};
+/// Prints a rule, how well it does, and what it says of each network.
+void print_calibration(const CalibrateOptions& options, const Calibration& found);
+/// The same for machines, as JSON: the rule and how well it does.
+void print_calibration_json(const Calibration& found);
+/// Draws what was predicted for each network beside what training said.
+Plot picture_of(const CalibrateOptions& options, const Calibration& found);
 
-/// Fits a rule to the networks of all tables, tests it, and says how good it is.
-int calibrate_recipes(const CalibrateArguments& arguments);
+/// Prints how far the order of scores follows that of accuracies.
+void print_cells(const CellOptions& options, const CellCalibration& found);
+void print_cells_json(const CellCalibration& found);
+/// Draws the scores beside the accuracies: of the metric that has bands, or of the only one.
+Plot picture_of(const CellCalibration& found);
 
-void write_picture(const std::string& path, const Plot& plot);
-
-}  // namespace lathe
+}  // namespace lathe::cli

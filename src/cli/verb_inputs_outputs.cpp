@@ -11,11 +11,11 @@
 #include <sstream>
 
 #include "base/error.h"
-#include "base/random.h"
 #include "data/file.h"
 #include "data/image.h"
 #include "data/npy.h"
 #include "onnx/onnx.h"
+#include "program/random_inputs.h"
 
 namespace lathe {
 namespace {
@@ -37,16 +37,6 @@ std::optional<uint64_t> random_seed(const std::string& what) {
     fail("--input {}: write it as random:SEED, as in random:1", what);
   }
   return seed;
-}
-
-/// Draws from the normal distribution; integers from 0 and 1, which any index can be.
-Array random_array(const Type& type, uint64_t seed, const std::string& name) {
-  Random random(seed, name);
-  std::vector<double> values(static_cast<size_t>(count_of(type.shape)));
-  for (double& x : values) {
-    x = is_float(type.element) ? random.normal() : static_cast<double>(random.below(2));
-  }
-  return Array::of_reals(type.element, type.shape, values);
 }
 
 /// Gives every option without a name the next name that is left.
@@ -150,7 +140,8 @@ Array read_array(const std::string& path) {
 std::vector<Array> gather_inputs(const std::vector<CompiledFace>& faces,
                                  const std::vector<std::string>& texts,
                                  const std::string& normalize,
-                                 const std::map<std::string, Array>& known) {
+                                 const std::map<std::string, Array>& known,
+                                 const std::map<std::string, long>& below) {
   std::vector<NamedOption> list = parse_named_options(texts, names_of(faces), "input");
   std::vector<Array> inputs;
   for (const CompiledFace& face : faces) {
@@ -162,7 +153,9 @@ std::vector<Array> gather_inputs(const std::vector<CompiledFace>& faces,
       fail("input '{}' ({}) is missing; give --input {}=FILE.npy or --input {}=random:1", face.name,
            print_type(face.type), face.name, face.name);
     } else if (auto seed = random_seed(given->what)) {
-      inputs.push_back(random_array(face.type, *seed, face.name));
+      auto range = below.find(face.name);
+      inputs.push_back(random_array(face.type, range == below.end() ? any_whole : range->second,
+                                    *seed, face.name));
     } else if (is_image(given->what)) {
       inputs.push_back(image_input(given->what, face, normalize));
     } else {

@@ -27,11 +27,13 @@ std::vector<std::string> names_of(const std::vector<CompiledFace>& faces);
 Array read_array(const std::string& path);
 
 /// Returns the inputs that options name: files, images or random numbers; those that are known
-/// already are taken as they are.
+/// already are taken as they are. "below" says what random whole numbers of inputs are below
+/// (program/random_inputs.h), where that is known.
 std::vector<Array> gather_inputs(const std::vector<CompiledFace>& faces,
                                  const std::vector<std::string>& texts,
                                  const std::string& normalize,
-                                 const std::map<std::string, Array>& known);
+                                 const std::map<std::string, Array>& known,
+                                 const std::map<std::string, long>& below = {});
 
 /// Reads the names of classes, one on each line; none where the path is empty. Fails where they are
 /// more than the classes of every output.

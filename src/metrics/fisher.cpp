@@ -5,6 +5,7 @@
 //
 // A is an activation, g the gradient of the sample's own loss by it: the score does not depend on
 // how many samples there are.
+#include "base/error.h"
 #include "metrics/metric_probe.h"
 
 namespace lathe::metrics {
@@ -38,6 +39,10 @@ LayerScore score_of(const std::string& layer, const Array& products) {
 
 Finish attach(Evaluation& evaluation) {
   Probe& probe = evaluation.probe();
+  if (probe.activations().empty()) {
+    fail("fisher looks at activations behind each {}, and '{}' has none",
+         name_of(evaluation.options().hook), evaluation.network().name);
+  }
   std::vector<std::pair<std::string, size_t>> wanted;
   for (const Probe::Activation& activation : probe.activations()) {
     if (activation.gradient == no_value) continue;

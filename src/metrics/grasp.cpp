@@ -14,7 +14,7 @@ namespace {
 std::vector<WeightResult> want_products(Probe& probe) {
   std::vector<Counted> of;
   std::vector<ValueId> by;
-  std::vector<Probe::Weight> weights = channel_weights(probe);
+  std::vector<Probe::Weight> weights = probe.weights();
   for (const Probe::Weight& weight : weights) {
     by.push_back(weight.value);
     if (weight.gradient != no_value) of.push_back({weight.gradient, weight.gradient});

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "autodiff/gradient.h"
 #include "base/error.h"
+#include "program/layers.h"
 
 namespace lathe {
 namespace {
@@ -108,6 +110,58 @@ std::vector<std::string> readers(const Graph& graph) {
   return result;
 }
 
+/// A program whose first nodes are evaluated and not compiled: those that have no nest, as lookups
+/// in a table, and read nothing but inputs, weights, and each other. The rest reads what they
+/// compute as inputs.
+class LookedUp {
+ public:
+  explicit LookedUp(const Graph& graph) : graph_(graph), rest_(graph) {
+    rest_.nodes.clear();
+    auto is_given = [&](ValueId id) {
+      return id == no_value || rest_.values[id].kind != Value::Kind::computed;
+    };
+    for (const Node& node : graph.nodes) {
+      bool looked_up = !has_nest(call_of(graph, node)) &&
+                       std::all_of(node.inputs.begin(), node.inputs.end(), is_given);
+      (looked_up ? nodes_ : rest_.nodes).push_back(node);
+      if (!looked_up) continue;
+      for (ValueId id : node.outputs) {
+        check(id != no_value, "a lookup has outputs that are there");
+        rest_.values[id].kind = Value::Kind::input;
+        rest_.inputs.push_back(id);
+      }
+    }
+    if (!nodes_.empty()) rest_ = without_dead(rest_);
+  }
+
+  const Graph& rest() const { return rest_; }
+
+  /// Returns the inputs of the rest for those of the program.
+  std::vector<Array> inputs_of_rest(std::vector<Array> inputs) const {
+    Context context;
+    std::map<ValueId, Array> known;
+    for (size_t i = 0; i < inputs.size(); ++i) known.emplace(graph_.inputs.at(i), inputs[i]);
+    for (const Node& node : nodes_) {
+      std::vector<Array> operands;
+      for (ValueId id : node.inputs) {
+        if (id == no_value) continue;
+        operands.push_back(known.contains(id) ? known.at(id) : graph_.values[id].data.value());
+      }
+      std::vector<Array> outputs = evaluate(context, call_of(graph_, node), operands);
+      for (size_t i = 0; i < outputs.size(); ++i) {
+        known.emplace(node.outputs[i], outputs[i]);
+        inputs.push_back(std::move(outputs[i]));
+      }
+    }
+    return inputs;
+  }
+
+ private:
+  const Graph& graph_;
+  Graph rest_;
+  std::vector<Node> nodes_;
+};
+
 }  // namespace
 
 std::optional<Hook> hook_named(std::string_view name) {
@@ -115,6 +169,12 @@ std::optional<Hook> hook_named(std::string_view name) {
   if (name == "normalisation") return Hook::normalisation;
   if (name == "block") return Hook::block;
   return std::nullopt;
+}
+
+std::string name_of(Hook hook) {
+  return hook == Hook::convolution     ? "convolution"
+         : hook == Hook::normalisation ? "normalisation"
+                                       : "block";
 }
 
 Probe::Probe(const Graph& network, const ProbeKind& kind, Hook hook) : kind_(kind), graph_("") {
@@ -132,8 +192,7 @@ Probe::Probe(const Graph& network, const ProbeKind& kind, Hook hook) : kind_(kin
     activations_.push_back({each.layer, each.value, no_value});
     by.push_back(each.value);
   }
-  for (ValueId id = 0; id < graph.values.size(); ++id) {
-    if (graph.values[id].kind != Value::Kind::weight) continue;
+  for (ValueId id : layer_weights(graph)) {
     weights_.push_back({layers[id], id, no_value});
     by.push_back(id);
   }
@@ -171,7 +230,8 @@ void Probe::run(Runners& runners) {
   if (labels_ == no_value) graph.inputs = inputs_;
   graph = without_dead(graph);
   verify_types(graph);
-  Runner& runner = runners.of(graph);
+  LookedUp looked_up(graph);
+  Runner& runner = runners.of(looked_up.rest());
   for (const Batch& batch : batches_) {
     std::vector<Array> inputs{converted(batch.images, graph_.type(images_).element)};
     for (const Array& other : batch.others) {
@@ -182,7 +242,7 @@ void Probe::run(Runners& runners) {
     } else if (labels_ != no_value) {
       inputs.push_back(one_hot(batch.labels, graph_.type(labels_)));
     }
-    results_.push_back(runner.run(inputs));
+    results_.push_back(runner.run(looked_up.inputs_of_rest(std::move(inputs))));
   }
 }
 

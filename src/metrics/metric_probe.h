@@ -35,6 +35,7 @@ enum class Hook {
 
 /// Finds a place by its name: "convolution", "normalisation", "block".
 std::optional<Hook> hook_named(std::string_view name);
+std::string name_of(Hook hook);
 
 /// How a probe is made of a network.
 struct ProbeKind {
@@ -63,7 +64,7 @@ class Probe {
   };
   const std::vector<Activation>& activations() const { return activations_; }
 
-  /// A weight of the network, with its gradient.
+  /// A layer's weight (program/layers.h), with its gradient.
   struct Weight {
     std::string layer;  ///< the node that reads it first
     ValueId value, gradient;

@@ -23,17 +23,9 @@ void set_samples(Node& node, long from, long to) {
 
 }  // namespace
 
-std::vector<Probe::Weight> channel_weights(Probe& probe) {
-  std::vector<Probe::Weight> result;
-  for (const Probe::Weight& weight : probe.weights()) {
-    if (probe.graph().shape(weight.value).size() > 1) result.push_back(weight);
-  }
-  return result;
-}
-
 std::vector<WeightResult> want_gradients(Probe& probe) {
   std::vector<WeightResult> result;
-  for (const Probe::Weight& weight : channel_weights(probe)) {
+  for (const Probe::Weight& weight : probe.weights()) {
     if (weight.gradient == no_value) continue;
     const Value& value = probe.graph().value(weight.value);
     result.push_back({weight.layer, value.data.value(), probe.want(weight.gradient)});

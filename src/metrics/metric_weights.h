@@ -16,12 +16,8 @@ struct WeightResult {
   size_t place;
 };
 
-/// Returns the weights that are multiplied with channels: those of more than one dimension. Biases
-/// and the scales of normalisations have one.
-std::vector<Probe::Weight> channel_weights(Probe& probe);
-
-/// Makes the gradients of these weights results of the probe. A weight that the loss does not
-/// depend on is left out.
+/// Makes the gradients of the layers' weights results of the probe. A weight that the loss does
+/// not depend on is left out.
 std::vector<WeightResult> want_gradients(Probe& probe);
 
 /// Makes the score of a layer from the elements of a weight and of the result that belongs to it.

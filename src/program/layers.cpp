@@ -3,6 +3,9 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
+
+#include "base/memo.h"
 #include "poly/isl.h"
 
 namespace lathe {
@@ -35,6 +38,18 @@ bool all_are(const Shape& list, long value) {
 /// Prints a list as one number if all are the same: "2", "2x1".
 std::string print_list(const Shape& list) {
   return all_are(list, list.front()) ? std::to_string(list.front()) : print_shape(list);
+}
+
+/// Does a node add up products, or anything else?
+bool sums_up(const Call& call) {
+  static Memo<bool> memo;
+  return *memo.of(print(call), [&] {
+    if (!has_nest(call)) return false;
+    Context context;
+    const Nest nest = nest_of(context, call);
+    return std::any_of(nest.statements().begin(), nest.statements().end(),
+                       [](const Statement& s) { return s.update == Update::add; });
+  });
 }
 
 std::string describe_conv(const Call& call) {
@@ -93,6 +108,34 @@ std::optional<size_t> layer_with(const std::string& node, const std::vector<std:
     if (longer && is_part_of(node, layers[i])) best = i;
   }
   return best;
+}
+
+std::vector<ValueId> layer_weights(const Graph& graph) {
+  std::vector<bool> varies(graph.values.size(), false), counts(graph.values.size(), false);
+  for (ValueId id : graph.inputs) varies[id] = true;
+  for (const Node& node : graph.nodes) {
+    bool any = std::any_of(node.inputs.begin(), node.inputs.end(),
+                           [&](ValueId id) { return id != no_value && varies[id]; });
+    for (ValueId id : node.outputs) {
+      if (id != no_value) varies[id] = any;
+    }
+  }
+  for (size_t n = graph.nodes.size(); n-- > 0;) {
+    const Node& node = graph.nodes[n];
+    ValueId output = node.outputs.front();
+    // What weights alone are made into counts where that does; what varies, where it is summed up.
+    bool is_layer = varies[output] ? sums_up(call_of(graph, node)) : counts[output];
+    for (ValueId id : node.inputs) {
+      if (is_layer && id != no_value && !varies[id]) counts[id] = true;
+    }
+  }
+  std::vector<ValueId> result;
+  for (ValueId id = 0; id < graph.values.size(); ++id) {
+    const Value& value = graph.values[id];
+    bool is_weight = value.kind == Value::Kind::weight && value.type.shape.size() > 1;
+    if (is_weight && counts[id]) result.push_back(id);
+  }
+  return result;
 }
 
 std::vector<Layer> layers_of(const Graph& graph) {

@@ -38,6 +38,11 @@ std::vector<size_t> changeable_layers(const Graph& graph, const LayerChoice& cho
 /// "conv1.0" or "conv1_deepen". If several layers fit, the one with the longest name counts.
 std::optional<size_t> layer_with(const std::string& node, const std::vector<std::string>& layers);
 
+/// Returns the weights of layers, in order: those that are multiplied with what a layer reads and
+/// summed up, as convolutions do. They may be computed from others before. Neither biases and
+/// scales, which have one dimension, are among them, nor tables that something is looked up in.
+std::vector<ValueId> layer_weights(const Graph& graph);
+
 /// Describes all nodes of a graph, in order.
 std::vector<Layer> layers_of(const Graph& graph);
 

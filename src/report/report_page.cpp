@@ -38,7 +38,7 @@ Html tiles(const SearchResult& result) {
     } else if (verdict->prediction) {
       out += tile(fmt::format("{} to {}", print_change(verdict->prediction->at(0)),
                               print_change(verdict->prediction->at(1))),
-                  "points of accuracy", "not calibrated for this network");
+                  "points of accuracy", "not calibrated");
     }
   }
   return element("div", out, "class=\"tiles\"");

@@ -209,6 +209,17 @@ TEST(Optimize, SaysWhatIsWrongBeforeItBegins) {
   search.expect_refused("needs the program 'peers'");
 }
 
+TEST(Optimize, SaysThatAFolderCannotBeWrittenBeforeItBegins) {
+  Search search;
+  std::string file = search.directory.file("notes", "mine");
+  for (const std::string& folder : {file + "/runs/small", std::string("/proc/nowhere/small")}) {
+    search.options.folder = folder;
+    search.expect_refused(folder);
+    EXPECT_TRUE(search.events.empty()) << "the search had begun";
+  }
+  EXPECT_EQ(content_of(file), "mine");
+}
+
 TEST(Optimize, LeavesAFolderThatWasThere) {
   Search search;
   fs::create_directories(search.options.folder);

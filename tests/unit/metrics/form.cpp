@@ -37,7 +37,24 @@ TEST(Form, GeneratedDataFitEveryNetwork) {
   EXPECT_GT(scored(load_model("resnet20-cifar", {.batch = 4, .classes = 7, .size = 16}), "fisher"),
             0);
   EXPECT_GT(scored(load_model("resnet18", {.batch = 4, .size = 32}), "grad_norm"), 0);
-  EXPECT_GT(scored(load_model("bert_tiny", {.batch = 4, .size = 8}), "macs"), 0);
+}
+
+TEST(Form, TablesThatTokensIndexAreNoLayers) {
+  Graph bert = load_model("bert_tiny", {.batch = 4, .size = 8});
+  Scorer scorer(load_dataset("synthetic:0", Split::train, Normalize::cifar),
+                {.hook = Hook::block, .samples = 4});
+  std::vector<Scores> scores =
+      scorer.run(bert, parse_metrics("grad_norm,grasp,snip,synflow,fisher,macs"));
+  for (size_t m = 0; m < scores.size(); ++m) {
+    EXPECT_NE(scores[m].totals()[0], 0) << scores[m].metric;
+    if (m >= 4) continue;                                        // the first four look at weights
+    EXPECT_EQ(scores[m].of_seeds[0].layers.size(), 2u * 6 + 1);  // two layers, and the pooler
+    for (const LayerScore& layer : scores[m].of_seeds[0].layers) {
+      EXPECT_EQ(layer.layer.find("embeddings"), std::string::npos) << layer.layer;
+    }
+  }
+  test::expect_failure([&] { scored(bert, "fisher"); },
+                       {"behind each convolution", "'bert_tiny' has none"});
 }
 
 TEST(Judgeable, SaysFirstWhyNot) {

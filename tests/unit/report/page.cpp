@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "capacity/rule.h"
 #include "models/model.h"
 #include "report/report_html.h"
 #include "report/report_text.h"
@@ -193,6 +194,42 @@ TEST(Page, WithoutPredictions) {
   EXPECT_FALSE(has(page, "id=\"pareto\""));
   EXPECT_TRUE(has(page, "nobody has trained this network"));
   EXPECT_TRUE(has(page, "The published rule accepts"));
+}
+
+/// Returns a result whose rule judged a network that it may not be for.
+SearchResult judged_by(const GateRule& rule) {
+  SearchResult result = sample_result();
+  ResultVerdict& verdict = *result.winner.verdict;
+  if (rule.caveat.empty()) return result;
+  verdict.caveat = rule.caveat;
+  verdict.predicted.reset();
+  verdict.uncertainty.reset();
+  verdict.sure.reset();
+  return result;
+}
+
+TEST(Page, SaysWhereTheRuleIsNotCalibrated) {
+  GateRule rule = find_rule("two-sided");
+  auto page_for = [&](const char* network, const char* dataset) {
+    std::string page = print_report(
+        {judged_by(suited(rule, load_model(network), dataset)), sample_journal(), "runs/r20"});
+    expect_sound(page);
+    return page;
+  };
+  std::string own = page_for("resnet34-cifar", "cifar10");
+  EXPECT_FALSE(has(own, "not calibrated"));
+  EXPECT_TRUE(has(own, "points of accuracy, predicted"));
+  const std::string fitted = "the rule was fitted to resnet34-cifar on cifar10";
+  for (auto [network, dataset, what] :
+       {std::tuple{"resnet20-cifar", "cifar10", "for this network: "},
+        std::tuple{"resnet34-cifar", "synthetic", "for these data: "},
+        std::tuple{"resnet20-cifar", "synthetic", "for this network and these data: "}}) {
+    std::string page = page_for(network, dataset);
+    EXPECT_TRUE(has(page, "Prediction not calibrated " + std::string(what) + fitted)) << what;
+    EXPECT_EQ(count_of(page, "not calibrated"), 2u) << "in words and beside the number";
+    EXPECT_TRUE(has(page, "−2.11 to +1.69")) << "only an interval is said";
+    EXPECT_FALSE(has(page, "points of accuracy, predicted")) << what;
+  }
 }
 
 TEST(Page, ManyLayersStayReadable) {
