@@ -110,7 +110,7 @@ std::vector<std::string> readers(const Graph& graph) {
   return result;
 }
 
-/// A program whose first nodes are evaluated and not compiled: those that have no nest, as lookups
+/// A probe whose first nodes are evaluated and not compiled: those that have no nest, as lookups
 /// in a table, and read nothing but inputs, weights, and each other. The rest reads what they
 /// compute as inputs.
 class LookedUp {
@@ -136,7 +136,7 @@ class LookedUp {
 
   const Graph& rest() const { return rest_; }
 
-  /// Returns the inputs of the rest for those of the program.
+  /// Returns the inputs of the rest for those of the probe.
   std::vector<Array> inputs_of_rest(std::vector<Array> inputs) const {
     Context context;
     std::map<ValueId, Array> known;
