@@ -73,7 +73,7 @@ struct Search {
   }
 };
 
-TEST(Optimize, FindsAFasterNetworkAndTellsOfIt) {
+TEST(Optimize, FindsAFasterNetworkAndDoesNothingTwice) {
   Search search;
   OptimizeResult found = search.run();
   ASSERT_TRUE(found.result);
@@ -99,10 +99,22 @@ TEST(Optimize, FindsAFasterNetworkAndTellsOfIt) {
   ASSERT_FALSE(tried.empty());
   EXPECT_EQ(tried.front().strategy, "assign");
   EXPECT_EQ(tried.front().number, 1);
+  // The same command again does nothing twice.
+  JournalRecord before = read_journal(search.options.folder);
+  SearchResult second = *search.run().result;
+  JournalRecord after = read_journal(search.options.folder);
+  EXPECT_EQ(result.winner, second.winner);
+  ASSERT_EQ(before.trials.size(), after.trials.size());
+  for (size_t i = 0; i < before.trials.size(); ++i) {
+    EXPECT_EQ(before.trials[i].number, after.trials[i].number);
+    EXPECT_EQ(before.trials[i].trial.time, after.trials[i].trial.time);
+  }
 }
 
 TEST(Optimize, ComparesWithTheListOfBlocks) {
   Search search;
+  search.run();
+  JournalRecord before = read_journal(search.options.folder);
   search.options.blocks = true;
   const SearchResult result = *search.run().result;
   ASSERT_TRUE(result.blocks);
@@ -122,14 +134,7 @@ TEST(Optimize, ComparesWithTheListOfBlocks) {
   std::set<std::string> told;
   for (const NetworkTried& tried : search.told<NetworkTried>()) told.insert(tried.strategy);
   EXPECT_EQ(told, (std::set<std::string>{"assign", "blocks sampled", "blocks assigned"}));
-}
-
-TEST(Optimize, MeasuresOnceWhatSpaceAndListShare) {
-  Search search;
-  search.run();
-  JournalRecord before = read_journal(search.options.folder);
-  search.options.blocks = true;
-  search.run();
+  // What space and list share was measured once.
   std::map<std::pair<std::string, std::string>, long> numbers;
   for (const RecordedTrial& each : read_journal(search.options.folder).trials) {
     numbers[{each.trial.subject, each.trial.recipe}] = each.number;
@@ -142,7 +147,6 @@ TEST(Optimize, MeasuresOnceWhatSpaceAndListShare) {
     EXPECT_EQ(now->second, each.number);
   }
   // Every block was measured.
-  NetworkSpace list = block_space(load_network(search.options.score.network));
   for (const LayerVariant& block : list.kinds[0].variants) {
     EXPECT_TRUE(numbers.contains({list.kinds[0].description, label_of(block)})) << label_of(block);
   }
@@ -158,20 +162,6 @@ TEST(Optimize, SearchesTheListAlone) {
   EXPECT_EQ(result.blocks->ways[0].way, "assigned");
   EXPECT_EQ(result.kinds[0].variants.size(), static_cast<size_t>(result.blocks->most));
   EXPECT_FALSE(search.last("variants looked at")) << "the list is not screened";
-}
-
-TEST(Optimize, DoesNothingTwice) {
-  Search search;
-  SearchResult first = *search.run().result;
-  JournalRecord before = read_journal(search.options.folder);
-  SearchResult second = *search.run().result;
-  JournalRecord after = read_journal(search.options.folder);
-  EXPECT_EQ(first.winner, second.winner);
-  ASSERT_EQ(before.trials.size(), after.trials.size());
-  for (size_t i = 0; i < before.trials.size(); ++i) {
-    EXPECT_EQ(before.trials[i].number, after.trials[i].number);
-    EXPECT_EQ(before.trials[i].trial.time, after.trials[i].trial.time);
-  }
 }
 
 TEST(Optimize, GoesOnWhereItWasStopped) {
