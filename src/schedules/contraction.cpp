@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "schedules/schedule_choices.h"
+#include "schedules/schedule_counting.h"
 #include "schedules/schedule_product.h"
 #include "schedules/schedule_sizes.h"
 
@@ -41,10 +42,13 @@ class Writing {
     lanes_ = s_.target.lanes(element_);
     near_ = neighbours(roles_, parts_);
     std::erase(parts_.sums, near_);
-    sums_samples_ = std::erase(parts_.sums, batch_loop) > 0;
+    all_samples_ = samples_loop(s_.nest, main_);
+    sums_samples_ = std::erase(parts_.sums, all_samples_) > 0;
   }
 
   std::optional<Written> run() {
+    name_alike(writer_, main_);
+    named_ = writer_.nest();
     fuse_groups();
     fuse_positions();
     if (!choose_sizes()) return std::nullopt;
@@ -66,11 +70,13 @@ class Writing {
   Roles roles_;
   ProductLoops parts_;
   RecipeWriter writer_;
+  Nest named_;            // all statements call loops alike
   long element_, lanes_;  // bytes of an element, elements of a vector
   Tile tile_{1, 1, 1};
   bool block_stays_ = false, columns_first_ = false;
-  std::string near_;     // of the sums the one along the data in memory, which is split
-  long chunk_size_ = 0;  // of it; 0 where no positions are
+  std::string near_;         // of the sums the one along the data in memory, which is split
+  long chunk_size_ = 0;      // of it; 0 where no positions are
+  std::string all_samples_;  // the loop that counts them
   bool sums_samples_ = false;
   // Names of loops, from outside in; "" where there is no such loop.
   std::string part_, columns_, columns_inside_, chunk_, position_, samples_, sum_blocks_, sum_;
@@ -88,9 +94,11 @@ class Writing {
 
   /// Groups and the channels inside them are walked as one: that is how the result is stored.
   void fuse_groups() {
-    if (parts_.both.empty() || parts_.both.back() != "g") return;
-    if (roles_.find("g") + 1 != roles_.find(parts_.vector)) return;
-    writer_.step("fuse", {std::string("g"), parts_.vector, parts_.vector});
+    if (parts_.both.empty()) return;
+    std::string groups = parts_.both.back();
+    if (roles_.find(groups) + 1 != roles_.find(parts_.vector)) return;
+    if (!count_together(s_.nest, main_, groups, parts_.vector)) return;
+    writer_.step("fuse", {groups, parts_.vector, parts_.vector});
     parts_.both.pop_back();
   }
 
@@ -98,7 +106,7 @@ class Writing {
     size_t n = parts_.positions.size();
     if (n < 2) return;
     std::string rows = parts_.positions[n - 2], columns = parts_.positions[n - 1];
-    if (!are_flat(s_, rows, columns)) return;
+    if (!are_flat({named_, s_.layouts, s_.target}, rows, columns)) return;
     std::string both = rows + "_" + columns;
     writer_.step("fuse", {rows, columns, both});
     parts_.positions.pop_back();
@@ -172,7 +180,7 @@ class Writing {
     parts_.positions.pop_back();
     // The loop whose parts fit: the rows, or all positions where they are one loop.
     bool rows =
-        !parts_.positions.empty() && parts_.positions.back() != batch_loop && !sums_samples_;
+        !parts_.positions.empty() && parts_.positions.back() != all_samples_ && !sums_samples_;
     std::string& walked = rows ? parts_.positions.back() : last;
     long parts =
         parts_that_stay(s_.target, bytes_of(parts_.data), bytes_of(parts_.weight), columns());
@@ -219,7 +227,7 @@ class Writing {
   /// Takes as many samples at a time as fit the second cache.
   void split_samples() {
     if (!sums_samples_) return;
-    samples_ = batch_loop;
+    samples_ = all_samples_;
     double bytes =
         (bytes_of(parts_.data) + bytes_of(parts_.weight)) / static_cast<double>(extent(samples_));
     auto fit = static_cast<long>(static_cast<double>(s_.target.l2_bytes) / share_of_cache / bytes);
@@ -259,7 +267,7 @@ class Writing {
       inside.insert(inside.begin(), order.begin(), order.end());
       order.clear();
     }
-    if (!inside.empty() && inside.front() == batch_loop) {
+    if (!inside.empty() && inside.front() == all_samples_) {
       order.push_back(inside.front());
       inside.erase(inside.begin());
     }

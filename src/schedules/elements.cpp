@@ -8,6 +8,7 @@
 
 #include "nest/dependence.h"
 #include "schedules/schedule_choices.h"
+#include "schedules/schedule_counting.h"
 #include "schedules/schedule_roles.h"
 
 namespace lathe::schedules {
@@ -122,10 +123,13 @@ void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, 
 
 /// The whole as one loop nest, if its statements are alike.
 std::optional<Written> together(const Situation& s, Choices& choices) {
-  Roles roles = roles_of(s, main_statement(s.nest));
+  size_t main = main_statement(s.nest);
+  Roles roles = roles_of(s, main);
   auto vector = best_loop(roles, false);
-  if (!vector || !are_alike(s.nest)) return std::nullopt;
+  if (!vector) return std::nullopt;
   RecipeWriter writer(s.nest);
+  name_alike(writer, main);
+  if (!are_alike(writer.nest())) return std::nullopt;
   along(writer, s, "", roles, *vector, s.nest.statements().size() > 1, choices);
   return writer.written();
 }

@@ -9,7 +9,9 @@
 #include <algorithm>
 
 #include "schedules/schedule_choices.h"
+#include "schedules/schedule_counting.h"
 #include "schedules/schedule_roles.h"
+#include "transforms/transform_neural.h"
 
 namespace lathe::schedules {
 namespace {
@@ -97,6 +99,39 @@ long choose_positions_of(Choices& choices, const Target& target, long extent, lo
                         within({2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}, 2, most));
 }
 
+/// Returns the loops of the result's index that the main statement counts with two loops, groups
+/// outside, and some other statement with one: groups and their channels.
+std::optional<Counted> groups_of(const Nest& nest, size_t main) {
+  for (const Counted& index : counted_indices(nest.statements()[main].write, nest.order[main])) {
+    bool alone = std::any_of(nest.order.begin(), nest.order.end(), [&](const Order& order) {
+      return find_loop(order, index.loop) && !find_loop(order, index.outer);
+    });
+    if (!index.outer.empty() && alone) return index;
+  }
+  return std::nullopt;
+}
+
+/// Brings statements together that count the same channels, rows or columns under other names:
+/// their loops become one, or get the same name where they cannot.
+void bring_together(RecipeWriter& writer, size_t main, const std::string& samples) {
+  std::vector<OtherName> others = other_names(writer.nest(), main);
+  auto groups = groups_of(writer.nest(), main);
+  if (others.empty() && !groups) return;
+  if (!samples.empty()) writer.merge({samples});
+  if (groups) writer.step("merge", {groups->outer, groups->loop});
+  for (const OtherName& other : others) {
+    const Order& order = writer.nest().order[other.statement];
+    const std::string& own = order.loops[other.depth].name;
+    if (own == other.name) continue;
+    Step merge{"merge", {other.name, own}};
+    if (!find_loop(order, other.name) && applies(writer.nest(), merge)) {
+      writer.step(merge.name, merge.args);
+    } else {
+      rename_loop(writer, other);
+    }
+  }
+}
+
 std::optional<Written> write(const Situation& s, Choices& choices) {
   size_t main = main_statement(s.nest);
   const Statement& statement = s.nest.statements()[main];
@@ -106,15 +141,8 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   if (!found) return std::nullopt;
   Parts parts = *found;
   RecipeWriter writer(s.nest);
-
-  // Other statements may count the same channels under another name.
-  bool apart = std::any_of(s.nest.order.begin(), s.nest.order.end(), [](const Order& order) {
-    return !find_loop(order, "g") && find_loop(order, "co");
-  });
-  if (roles.find("g") != nullptr && apart) {
-    writer.merge({std::string(batch_loop)});
-    writer.step("merge", {std::string("g"), std::string("co")});
-  }
+  std::string samples = samples_loop(s.nest, main);
+  bring_together(writer, main, samples);
 
   long lanes = s.target.lanes(4);
   // Without weights of each lane, which take registers, several vectors go side by side.
@@ -133,7 +161,7 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
     parts.outer.pop_back();
   }
   std::vector<std::string> order{blocks};
-  if (!parts.outer.empty() && parts.outer.front() == batch_loop) {
+  if (!parts.outer.empty() && parts.outer.front() == samples) {
     order.insert(order.begin(), parts.outer.front());
     parts.outer.erase(parts.outer.begin());
   }
