@@ -155,7 +155,7 @@ class Writing {
     }
     for (const OtherName& other : other_names(writer_.nest(), sum_)) {
       bool is_first = std::ranges::find(halves_.first, other.statement) != halves_.first.end();
-      if (is_first) rename_loop(writer_, other);
+      if (is_first && other.whole) rename_loop(writer_, other);
     }
   }
 

@@ -136,12 +136,12 @@ std::vector<OtherName> other_names(const Nest& nest, size_t main) {
   for (size_t i : sequence(nest.order)) {
     if (i == main || nest.statements()[i].update != Update::assign) continue;
     std::vector<std::string> names = names_in(nest, i, known);
-    if (std::find(names.begin(), names.end(), "") != names.end()) continue;
+    bool whole = std::find(names.begin(), names.end(), "") == names.end();
     add(known, nest, i, names);
     const std::vector<Loop>& loops = nest.order[i].loops;
     for (size_t depth = 0; depth < loops.size(); ++depth) {
       if (names[depth].empty() || loops[depth].name == names[depth]) continue;
-      result.push_back({i, depth, names[depth]});
+      result.push_back({i, depth, names[depth], whole});
     }
   }
   return result;
@@ -159,7 +159,9 @@ void rename_loop(RecipeWriter& writer, const OtherName& other) {
 }
 
 void name_alike(RecipeWriter& writer, size_t main) {
-  for (const OtherName& other : other_names(writer.nest(), main)) rename_loop(writer, other);
+  for (const OtherName& other : other_names(writer.nest(), main)) {
+    if (other.whole) rename_loop(writer, other);
+  }
 }
 
 }  // namespace lathe::schedules

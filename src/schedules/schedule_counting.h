@@ -36,17 +36,18 @@ struct OtherName {
   size_t statement;
   size_t depth;      ///< of the loop, from outside in
   std::string name;  ///< of the main statement's loop
+  bool whole;        ///< does each loop of the statement count what one of the main statement does?
 };
 
 /// Returns all loops of other names. Their statements set the result of the main statement, or make
-/// something of it, element by element: each of their loops counts what one of the main statement
-/// does.
+/// something of it.
 std::vector<OtherName> other_names(const Nest& nest, size_t main);
 
-/// Gives such a loop the main statement's name. A loop that has this name gets another one.
+/// Gives a loop the main statement's name. If the statement has another loop of this name, that one
+/// gets a new name.
 void rename_loop(RecipeWriter& writer, const OtherName& other);
 
-/// Does so for all loops of other names.
+/// Gives loops the main statement's names, in statements that have no other loops.
 void name_alike(RecipeWriter& writer, size_t main);
 
 }  // namespace lathe::schedules

@@ -99,8 +99,8 @@ long choose_positions_of(Choices& choices, const Target& target, long extent, lo
                         within({2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}, 2, most));
 }
 
-/// Returns the loops of the result's index that the main statement counts with two loops, groups
-/// outside, and some other statement with one: groups and their channels.
+/// Returns an index of the result that the main statement counts with two loops, and some other
+/// statement with one: the two loops are groups and the channels of a group.
 std::optional<Counted> groups_of(const Nest& nest, size_t main) {
   for (const Counted& index : counted_indices(nest.statements()[main].write, nest.order[main])) {
     bool alone = std::any_of(nest.order.begin(), nest.order.end(), [&](const Order& order) {
@@ -115,6 +115,10 @@ std::optional<Counted> groups_of(const Nest& nest, size_t main) {
 /// their loops become one, or get the same name where they cannot.
 void bring_together(RecipeWriter& writer, size_t main, const std::string& samples) {
   std::vector<OtherName> others = other_names(writer.nest(), main);
+  // What sets more elements than the windows write stays apart.
+  std::erase_if(others, [&](const OtherName& other) {
+    return !other.whole && writer.nest().statements()[other.statement].reads.empty();
+  });
   auto groups = groups_of(writer.nest(), main);
   if (others.empty() && !groups) return;
   if (!samples.empty()) writer.merge({samples});
