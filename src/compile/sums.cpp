@@ -16,6 +16,10 @@
 namespace lathe {
 namespace {
 
+/// Channels that lie together: four vectors of the narrowest target, as many as a tile is wide. A
+/// block of fewer than one vector gains nothing.
+constexpr long most_together = 16, least_together = 4;
+
 /// Returns the coordinate that moves the result and the weights, but not the data: it counts
 /// filters. Returns nothing if there is none, or if the weights are computed.
 std::optional<size_t> filters_of(const Nest& nest, const Statement& s) {
@@ -78,8 +82,8 @@ Nest with_blocked_sums(const Nest& nest, std::vector<Layout>& layouts) {
   if (sum == nullptr) return nest;
   size_t tensor = sum->write.tensor;
   const std::vector<long>& shape = nest.tensors()[tensor].shape;
-  if (shape.size() < 3 || shape[1] % 4 != 0) return nest;
-  long block = std::gcd(shape[1], 16L);
+  if (shape.size() < 3 || shape[1] % least_together != 0) return nest;
+  long block = std::gcd(shape[1], most_together);
   // What comes after the sums lies as the result does.
   for (size_t t = 0; t < layouts.size(); ++t) {
     if (nest.tensors()[t].role == Role::output && !is_row_major(layouts[t])) return nest;

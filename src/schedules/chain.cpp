@@ -20,6 +20,9 @@
 namespace lathe::schedules {
 namespace {
 
+/// What a search may try: rows of windows in a turn; 0 is all. They divide usual images.
+const std::vector<long> possible_bands = {0, 2, 4, 7, 8, 14, 16};
+
 /// The statements of a nest by what they do, and the tensor between the two halves.
 struct Halves {
   size_t between = 0;
@@ -263,7 +266,7 @@ class Writing {
     auto turns = in_turns(1);
     if (!turns) return;
     long rows = loops(window_)[batch(window_) + 1].extent;
-    long band = choices_.choose("band", 1, within({0, 2, 4, 7, 8, 14, 16}, 0, rows - 1));
+    long band = choices_.choose("band", 1, within(possible_bands, 0, rows - 1));
     if (band > 1) turns = in_turns(band);
     if (band > 0 && turns) writer_ = *turns;
   }

@@ -27,6 +27,23 @@ namespace {
 /// What stays in a cache may take half of it: the other half is for all else that is touched.
 constexpr long share_of_cache = 2;
 
+/// Elements of fewer bytes become numbers of this size when they are computed with.
+constexpr long least_element = 4;
+
+/// Iterations of the sum over neighbours that are unrolled: enough to hide the loop around them.
+/// A sum of few iterations is unrolled as a whole.
+constexpr long unrolled_sum = 4, few_sums = 8;
+
+/// A chunk of a sum has at least so many iterations: in smaller ones, sums are stored too often.
+constexpr long least_chunk = 16;
+
+/// What a search may try: powers of two, and numbers between them that divide usual sizes.
+const std::vector<long> part_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+const std::vector<long> chunk_sizes = {16, 24, 32, 48, 64, 96, 128, 192, 256, 512};
+const std::vector<long> sample_counts = {1, 2, 4, 8, 16, 32};
+const std::vector<long> unrolled_sums = {1, 2, 4, 8, 16};
+const std::vector<long> prefetch_distances = {1, 2, 4, 8};
+
 /// Writes the recipe: fuses, splits, then orders and marks the loops.
 class Writing {
  public:
@@ -38,7 +55,7 @@ class Writing {
         parts_(std::move(parts)),
         writer_(situation.nest) {
     const Statement& statement = s_.nest.statements()[main_];
-    element_ = std::max(4L, size_of(s_.nest.tensors()[statement.write.tensor].element));
+    element_ = std::max(least_element, size_of(s_.nest.tensors()[statement.write.tensor].element));
     lanes_ = s_.target.lanes(element_);
     near_ = neighbours(roles_, parts_);
     std::erase(parts_.sums, near_);
@@ -117,7 +134,7 @@ class Writing {
   bool choose_sizes() {
     const LoopRole& v = *roles_.find(parts_.vector);
     long per_group = v.extent;  // beyond it the data are others
-    long block = v.write.evenly == 0 ? std::max(16L, 4 * lanes_) : v.write.evenly;
+    long block = v.write.evenly == 0 ? widest_side(lanes_) : v.write.evenly;
     if (extent(parts_.vector) != per_group) {
       while (per_group % block != 0) --block;
       if (block == 1) return false;
@@ -137,9 +154,9 @@ class Writing {
     return true;
   }
 
-  /// Do the weights of a column of four vectors stay in the first cache?
+  /// Do the weights of the widest column stay in the first cache?
   bool weights_stay() const {
-    long bytes = element_ * 4 * lanes_ * (near_.empty() ? 1 : extent(near_));
+    long bytes = element_ * most_vectors * lanes_ * (near_.empty() ? 1 : extent(near_));
     for (const std::string& sum : parts_.sums) bytes *= extent(sum);
     return bytes <= s_.target.l1_bytes / share_of_cache;
   }
@@ -196,8 +213,7 @@ class Writing {
             even_parts(s_.target, extent(walked), rows ? 1 : tile_.positions, shares, columns());
       }
     }
-    parts = choices_.choose("parts", parts,
-                            within({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}, 1, extent(walked)));
+    parts = choices_.choose("parts", parts, within(part_counts, 1, extent(walked)));
     long size = part_of(extent(walked), parts, rows ? 1 : tile_.positions);
     bool chunks = chunk_size_ != 0 && chunk_size_ < extent(near_);
     if (size == 1 && chunks) size = std::min(2L, extent(walked));  // or workers could not share it
@@ -213,12 +229,12 @@ class Writing {
     long evenly = roles_.find(near_)->reads[parts_.data].evenly, sums = 1;
     for (const std::string& sum : parts_.sums) sums *= extent(sum);
     auto bytes = static_cast<double>(element_ * tile_.block * tile_.blocks * sums);
-    return chunk_of(s_.target, bytes, extent(near_), std::max(16L, evenly), sums, visits);
+    return chunk_of(s_.target, bytes, extent(near_), std::max(least_chunk, evenly), sums, visits);
   }
 
   long choose_chunk(long own) {
     long all = extent(near_), evenly = roles_.find(near_)->reads[parts_.data].evenly;
-    std::vector<long> sizes = within({16, 24, 32, 48, 64, 96, 128, 192, 256, 512}, 2, all - 1);
+    std::vector<long> sizes = within(chunk_sizes, 2, all - 1);
     std::erase_if(sizes, [&](long n) { return evenly != 0 && n % evenly != 0 && evenly % n != 0; });
     sizes.push_back(all);
     return choices_.choose("chunk", own, sizes);
@@ -232,7 +248,7 @@ class Writing {
         (bytes_of(parts_.data) + bytes_of(parts_.weight)) / static_cast<double>(extent(samples_));
     auto fit = static_cast<long>(static_cast<double>(s_.target.l2_bytes) / share_of_cache / bytes);
     long size = choices_.choose("samples", std::clamp(fit, 1L, extent(samples_)),
-                                within({1, 2, 4, 8, 16, 32}, 1, extent(samples_)));
+                                within(sample_counts, 1, extent(samples_)));
     if (size == 1) {
       std::swap(chunk_, samples_);
     } else {
@@ -246,11 +262,11 @@ class Writing {
     std::string near = near_;
     long evenly = roles_.find(near_)->reads[parts_.data].evenly;
     if (chunk_size_ != 0) std::tie(chunk_, near) = writer_.split(near_, chunk_size_);
-    long together = std::max(4L, s_.target.lane_products ? lanes_ : 1L);
-    if (extent(near) <= 8) together = extent(near);
+    long together = std::max(unrolled_sum, s_.target.lane_products ? lanes_ : 1L);
+    if (extent(near) <= few_sums) together = extent(near);
     if (evenly != 0) together = std::min(together, evenly);
     std::vector<long> counts =
-        within({1, 2, 4, 8, 16}, 1, evenly != 0 ? evenly : roles_.find(near_)->extent);
+        within(unrolled_sums, 1, evenly != 0 ? evenly : roles_.find(near_)->extent);
     std::erase_if(counts, [&](long n) { return evenly % n != 0; });
     together = choices_.choose("unroll", together, counts);
     if (together == 1) {
@@ -316,7 +332,7 @@ class Writing {
     const Access& weights = writer_.nest().statements()[main_].reads[parts_.weight];
     const Tensor& tensor = writer_.nest().tensors()[weights.tensor];
     bool packed = tensor.role == Role::local;
-    std::vector<long> distances = packed ? std::vector<long>{1, 2, 4, 8} : std::vector<long>();
+    std::vector<long> distances = packed ? prefetch_distances : std::vector<long>();
     long distance = choices_.choose("prefetch", 0, distances);
     std::string loop = sum_;
     for (const std::string& sum : parts_.sums) {

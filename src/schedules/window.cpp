@@ -16,8 +16,19 @@
 namespace lathe::schedules {
 namespace {
 
-/// Windows larger than this stay loops.
-constexpr long most_unrolled = 25;
+/// Windows larger than this stay loops. A search may try larger ones: beyond those, the code does
+/// not fit the instruction cache.
+constexpr long most_unrolled = 5 * 5, most_tried = 4 * most_unrolled;
+
+/// The part of the registers that results take: a quarter. The rest is for windows and weights.
+constexpr long share_of_registers = 4;
+
+/// Vectors side by side where there are no weights, and in copies: as many as a line or two hold.
+constexpr long wide_block = 4;
+
+/// What a search may try: vectors of a block, and positions of a tile.
+const std::vector<long> block_vectors = {1, 2, 4, 8};
+const std::vector<long> tile_positions = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16};
 
 /// The loops of the statement that slides the window.
 struct Parts {
@@ -60,7 +71,7 @@ std::optional<Parts> parts_of(const Roles& roles) {
 
 /// Returns how many of "extent" positions a tile has whose results take so many vectors each.
 long positions_of(const Target& target, long extent, long vectors) {
-  long most = std::max(1L, target.registers / 4 / vectors);
+  long most = std::max(1L, target.registers / share_of_registers / vectors);
   for (long t = std::min(most, extent); 2 * t > most; --t) {
     if (extent % t == 0) return t;
   }
@@ -87,7 +98,7 @@ void vectorize_copies(RecipeWriter& writer, const Situation& s, size_t main, lon
 /// Returns how many channels or columns a tile has, of those that lie together.
 long choose_block(Choices& choices, const Parts& parts, long extent, long lanes, long most) {
   long together = parts.evenly == 0 ? extent : parts.evenly;
-  std::vector<long> blocks = within({lanes, 2 * lanes, 4 * lanes, 8 * lanes}, 1, together);
+  std::vector<long> blocks = within(multiples(lanes, block_vectors), 1, together);
   std::erase_if(blocks, [&](long n) { return parts.evenly % n != 0; });
   return choices.choose("block", std::min(together, most), blocks);
 }
@@ -96,7 +107,7 @@ long choose_block(Choices& choices, const Parts& parts, long extent, long lanes,
 long choose_positions_of(Choices& choices, const Target& target, long extent, long vectors) {
   long most = std::min(extent, target.registers / vectors);
   return choices.choose("positions", positions_of(target, extent, vectors),
-                        within({2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}, 2, most));
+                        within(tile_positions, 2, most));
 }
 
 /// Returns an index of the result that the main statement counts with two loops, and some other
@@ -148,9 +159,9 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   std::string samples = samples_loop(s.nest, main);
   bring_together(writer, main, samples);
 
-  long lanes = s.target.lanes(4);
+  long lanes = s.target.lanes(real_bytes);
   // Without weights of each lane, which take registers, several vectors go side by side.
-  long most = statement.reads.size() > 1 && !parts.along_rows ? lanes : 4 * lanes;
+  long most = statement.reads.size() > 1 && !parts.along_rows ? lanes : wide_block * lanes;
   long extent = roles.find(parts.vector)->extent;
   long block = choose_block(choices, parts, extent, lanes, most);
   // Blocks of the layout first: the vectors of one pass over the same rows.
@@ -177,13 +188,13 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   writer.reorder(order);
   writer.merge(shared);
   long unrolled = parts.window_size <= most_unrolled ? 1 : 0;
-  long could_be = parts.window_size <= 4 * most_unrolled ? 1 : 0;
+  long could_be = parts.window_size <= most_tried ? 1 : 0;
   if (choices.choose("unroll_window", unrolled, {0, could_be}) != 0) {
     for (const std::string& loop : parts.window) writer.step("unroll", {loop});
   }
   if (!unrolled_position.empty()) writer.step("unroll", {unrolled_position});
   writer.step("vectorize", {vector});
-  vectorize_copies(writer, s, main, 4 * lanes);
+  vectorize_copies(writer, s, main, wide_block * lanes);
   writer.share(shared, s.target);
   writer.pack_weights(main);
   return writer.written();

@@ -27,23 +27,34 @@ long extent_of(const Order& order, const std::string& loop) {
   return at ? order.loops[*at].extent : 1;
 }
 
+/// What a search may try. Tiles of a block: numbers that divide those of usual images, 7 to 56 rows
+/// in tiles of 2 or 4. Tiles in registers, and vectors of a column: as many as can fit the
+/// registers. Iterations of a sum that are unrolled, or are asked for ahead: powers of two.
+const std::vector<long> block_sizes = {4,  5,  8,  10, 12, 15, 16, 20, 24,
+                                       25, 28, 30, 32, 48, 64, 98, 196};
+const std::vector<long> tile_sizes = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12};
+const std::vector<long> column_vectors = {4, 3, 2, 1, 6, 8};  // the first that fits is taken
+const std::vector<long> unrolled_sums = {1, 2, 4, 8, 16};
+const std::vector<long> distances = {8, 16, 32, 64, 128};
+
+/// Iterations of a sum that are unrolled where factors are broadcast: enough to hide the loop.
+constexpr long unrolled_broadcasts = 4;
+
+/// Outputs of a tile's row for which winograd(m) exists. Tiles of 6 round more: they come last.
+const std::vector<long> rows_of_outputs = {4, 2, 6};
+
 /// Returns the outputs that a tile's row may have, the quickest first.
 std::vector<long> possible_outputs(const Situation& s, const WinogradShape& shape) {
   std::vector<long> possible;
-  for (long m : {4L, 2L, 6L}) {
+  for (long m : rows_of_outputs) {
     if (shape.rows > m && shape.columns > m) possible.push_back(m);
   }
-  // Tiles of 6 round more: they are there to be chosen.
   if (possible.size() > 1 &&
       winograd_cycles(s.target, shape, 2) < winograd_cycles(s.target, shape, 4)) {
     std::swap(possible[0], possible[1]);
   }
   return possible;
 }
-
-const std::vector<long> block_sizes = {4,  5,  8,  10, 12, 15, 16, 20, 24,
-                                       25, 28, 30, 32, 48, 64, 98, 196};
-const std::vector<long> tile_sizes = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12};
 
 /// Writes the recipe.
 class Writing {
@@ -54,7 +65,7 @@ class Writing {
         shape_(convolution.shape),
         loops_(convolution.loops),
         m_(outputs),
-        lanes_(s.target.lanes(4)),
+        lanes_(s.target.lanes(real_bytes)),
         writer_(s.nest) {}
 
   std::optional<Written> run() {
@@ -66,7 +77,7 @@ class Writing {
     mark_all();
     writer_.step("pack", {U_});
     std::string packed = writer_.nest().tensors().back().name;
-    long ahead = sum_.empty() ? 0 : choices_.choose("prefetch", 0, {8, 16, 32, 64, 128});
+    long ahead = sum_.empty() ? 0 : choices_.choose("prefetch", 0, distances);
     if (ahead > 0) writer_.step("prefetch", {packed, in(products_, sum_), ahead});
     return writer_.written();
   }
@@ -172,7 +183,7 @@ class Writing {
   /// Returns how many filters make a column of vectors.
   long block_of_filters() {
     std::vector<long> blocks;
-    for (long vectors : {4L, 3L, 2L, 1L, 6L, 8L}) {
+    for (long vectors : column_vectors) {
       bool fits = shape_.filters % (vectors * lanes_) == 0;
       if (fits) blocks.push_back(vectors * lanes_);
     }
@@ -184,8 +195,8 @@ class Writing {
     std::tie(columns_, column_) = writer_.split(loops_.filters, filters_);
     for (const std::string& statement : output_) split(statement, column_, lanes_);
     for (const std::string& statement : input_) split(statement, loops_.channels, lanes_);
-    long together =
-        choices_.choose("together", s_.target.lane_products ? lanes_ : 4, {1, 2, 4, 8, 16});
+    long own = s_.target.lane_products ? lanes_ : unrolled_broadcasts;
+    long together = choices_.choose("together", own, unrolled_sums);
     std::tie(sum_, sum_inner_) = split(products_, loops_.channels, together);
   }
 
