@@ -1,5 +1,5 @@
-// While code is written, each loop around it is bound: to a number, to lanes, or to a loop of the
-// code.
+// Bindings of loops. While code is written, each loop around it is bound to a number, to the lanes
+// of vectors, or to a loop of the code.
 #pragma once
 
 #include <optional>
@@ -25,8 +25,10 @@ class Bindings {
   /// Returns what a loop becomes inside those that are bound.
   Way way_of(const LoopNode& node) const;
 
-  /// Binds a loop to a range: to the one number in it, or as a loop of the code.
+  /// Binds a loop to a range. A range of one number stands for this number, any other range for a
+  /// loop of the code.
   void bind(size_t depth, poly::Interval range) { bound_[depth] = {range, false, 0, 0}; }
+  /// Binds a loop to lanes.
   void bind_lanes(const LoopNode& node);
   /// Ends the lanes: from here on no loop is bound to them.
   void end_lanes() { lanes_depth_.reset(); }
@@ -35,7 +37,8 @@ class Bindings {
 
   size_t depth() const { return bound_.size(); }
   poly::Interval range(size_t depth) const { return bound_[depth].range; }
-  /// Returns the ranges of the outermost loops; lanes count as their first.
+  /// Returns the ranges of the "count" outermost loops. A loop that is bound to lanes has the range
+  /// of its first lane.
   std::vector<poly::Interval> ranges(size_t count) const;
 
   /// Returns how many lanes vectors have here; 1 outside of them.
@@ -44,8 +47,8 @@ class Bindings {
   /// Returns by how much an offset differs from one lane to the next.
   long lane_step(const poly::Affine& offset) const;
 
-  /// Returns the iterations of the unrolled loop at "depth", and which of them it is; nothing if
-  /// the loop is not unrolled.
+  /// Returns how many iterations the unrolled loop at "depth" has, and which one is bound. Returns
+  /// nothing if the loop is not unrolled.
   struct Unrolled {
     long count, index;
   };

@@ -1,5 +1,5 @@
-// A kernel as vector code: loops, with unrolled and vector loops written out. Every backend turns
-// it into its own language, instruction by instruction.
+// A kernel as vector code. Unrolled loops and vector loops are written out; the others are still
+// loops. A backend turns the code into its own language, instruction by instruction.
 //
 //   v3 = number 0                            16 lanes
 //   for ci.o < 4:
@@ -8,8 +8,8 @@
 //     v3 = v4 * lane 0 of v5 + v3
 //   store v3 at O + 16*co.o
 //
-// Variables may be set several times: those that hold a register tile are, in the loops over which
-// it is summed up.
+// A variable may be set several times: one that holds a part of a register tile is set again in
+// each iteration that adds to it.
 #pragma once
 
 #include "codegen/loops.h"
@@ -17,7 +17,7 @@
 
 namespace lathe {
 
-/// What the values of a kernel are computed in; loads and stores convert.
+/// The type in which a kernel computes. Loads and stores convert other types.
 enum class Number { f32, f64, i64 };
 
 struct Instruction;
@@ -65,22 +65,24 @@ struct Code {
   std::vector<Tensor> tensors;
   std::vector<Layout> layouts;
   std::vector<Variable> variables;
-  /// The loops shared among workers, outermost: coordinates 0, 1, ... They are not in the body.
+  /// Extents of the parallel loops, from outside in: coordinates 0, 1, ... Workers share their
+  /// iterations. These loops are not in the body.
   std::vector<long> parallel;
-  std::vector<bool> used;     ///< which tensors are touched in memory
-  std::vector<long> scratch;  ///< offset in bytes of each local tensor in scratch; -1: not there
+  std::vector<bool> used;     ///< which tensors does the code touch in memory?
+  std::vector<long> scratch;  ///< where each tensor lies in scratch, in bytes; -1: elsewhere
   long scratch_bytes = 0;
   Block body;
 
-  /// Returns the iterations of the parallel loops.
+  /// Returns how many iterations the parallel loops have together.
   long count() const;
 };
 
-/// Returns the tensors that a kernel is given, in order: those in memory that are not its scratch.
+/// Returns the tensors that a kernel gets as arguments, in order. They are in memory, but not in
+/// its scratch.
 std::vector<size_t> arguments_of(const Code& code);
 
-/// Turns each outermost place of scanned loops into a kernel. A local tensor that only one of them
-/// touches lies in its scratch memory, or in registers.
+/// Turns each outermost place of scanned loops into a kernel. A local tensor that only one kernel
+/// touches lies in the scratch memory of this kernel, or in registers.
 std::vector<Code> lower(const LoopTree& tree, const Target& target);
 
 /// Prints a kernel.

@@ -1,4 +1,4 @@
-// Storage of local tensors: no more than is needed at a time.
+// Storage of local tensors: as much as is needed at a time, and no more.
 #pragma once
 
 #include <vector>

@@ -1,6 +1,8 @@
 // layout.cpp: offsets of elements. Interface: layout.h.
 #include "codegen/layout.h"
 
+#include "codegen/target.h"
+
 namespace lathe {
 
 Layout row_major_layout(const std::vector<long>& shape) {
@@ -15,8 +17,9 @@ Layout row_major_layout(const std::vector<long>& shape) {
 }
 
 long spread(long stride, long bytes) {
-  constexpr long line = 64, contended = 2048;
-  return stride * bytes % contended == 0 ? stride + line / bytes : stride;
+  // Addresses that are this far apart fall into few sets of a first cache of 32 or 64 KiB.
+  constexpr long contended = 2048;
+  return stride * bytes % contended == 0 ? stride + cache_line / bytes : stride;
 }
 
 Layout spread_layout(const std::vector<long>& shape, long bytes) {

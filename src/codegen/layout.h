@@ -3,7 +3,8 @@
 //   row-major   [n, c, h, w] at ((n*C + c)*H + h)*W + w
 //   blocked     [n, c, h, w] at (((n*C/16 + c/16)*H + h)*W + w)*16 + c%16
 //
-// A nest names elements by their indices; the layout of each tensor is chosen beside it.
+// A nest names elements by their indices. It does not say where they lie: layouts are chosen apart
+// from it.
 #pragma once
 
 #include "nest/nest.h"
@@ -27,19 +28,20 @@ struct Layout {
 /// Returns the row-major layout of a tensor, padding included.
 Layout row_major_layout(const std::vector<long>& shape);
 
-/// Returns a stride for elements of "bytes" bytes. Elements that are a power of two apart contend
-/// for the same few lines of a cache; then the stride is a line longer than "stride".
+/// Returns a stride for elements of "bytes" bytes: "stride", or one cache line more. Elements that
+/// are a large power of two apart contend for the same few lines of a cache; a longer stride avoids
+/// that.
 long spread(long stride, long bytes);
 
-/// Returns the row-major layout of a tensor whose dimensions are spread().
+/// Returns the row-major layout of a tensor in which spread() chooses each stride.
 Layout spread_layout(const std::vector<long>& shape, long bytes);
 
-/// Returns the layout in which "block" indices of dimension 1 lie together, innermost, and the
-/// other dimensions row-major. The last block may be partly empty.
+/// Returns the layout in which blocks of "block" indices of dimension 1 are innermost. The other
+/// dimensions are row-major. The last block may be partly empty.
 Layout blocked_layout(const std::vector<long>& shape, long block);
 
-/// Returns the offset of the element "at", which is a function of some coordinates, as a function
-/// of the same coordinates. "ranges" are their ranges.
+/// Returns the offset of the element "at". Both are functions of the same coordinates; "ranges" are
+/// the ranges of these.
 poly::Affine offset_of(const isl::multi_aff& at, const Layout& layout,
                        const std::vector<poly::Interval>& ranges);
 

@@ -93,7 +93,7 @@ void place_locals(Code& code, const std::vector<bool>& outside) {
     if (code.tensors[t].role != Role::local || outside[t] || !code.used[t]) continue;
     code.scratch[t] = code.scratch_bytes;
     long bytes = shrink(code, t) * size_of(code.tensors[t].element);
-    code.scratch_bytes += (bytes + 63) / 64 * 64;
+    code.scratch_bytes += rounded_to_lines(bytes);
   }
 }
 

@@ -5,9 +5,9 @@
 
 namespace lathe {
 
-/// Puts local tensors into the worker's scratch memory, if only this kernel touches them. Each gets
-/// as much room as one iteration of the parallel loops touches. "outside" says which tensors other
-/// kernels touch, too.
+/// Puts the local tensors of a kernel into the scratch memory of its worker. Each gets as much room
+/// as one iteration of the parallel loops touches. Tensors that other kernels touch as well stay
+/// outside: "outside" says which.
 void place_locals(Code& code, const std::vector<bool>& outside);
 
 }  // namespace lathe

@@ -1,9 +1,9 @@
-// The loops of a nest, as every backend reads them: a tree of loops and statements whose offsets
-// in memory are functions of the loops around them.
+// The loops of a nest as a tree of loops and statements. Offsets in memory are functions of the
+// loops around a statement.
 //
-// Full and partial tiles are apart. Where only some iterations of a loop meet a condition, the loop
-// is cut into several, and no condition is left. What no cut removes stays as a guard of the
-// statement.
+// Full tiles and partial tiles are separate loops. If only some iterations of a loop meet a
+// condition, the loop is cut into several loops, and the condition disappears. A condition that no
+// cut removes becomes a guard of the statement.
 #pragma once
 
 #include <set>
@@ -22,7 +22,7 @@ struct LoopNode {
   Kind kind = Kind::loop;
 
   // Of a loop: it counts from "from" to "to" - 1. Of a range: which iterations have this body.
-  size_t depth = 0;  ///< how many loops are around it: the coordinate that it is in offsets
+  size_t depth = 0;  ///< how many loops are around it; it is this coordinate of offsets
   std::string name;
   long from = 0, to = 0;
   Mark mark = Mark::serial;
@@ -30,7 +30,7 @@ struct LoopNode {
   std::vector<LoopNode> body;
 
   // Of a statement.
-  size_t statement = 0;  ///< which of the nest's
+  size_t statement = 0;  ///< its number in the nest
   poly::Affine write;
   std::vector<poly::Affine> reads;
   Guard guard;
@@ -41,7 +41,7 @@ struct LoopNode {
 struct LoopTree {
   Nest nest;
   std::vector<Layout> layouts;                ///< of each tensor
-  std::vector<std::vector<LoopNode>> places;  ///< what runs one after the other, outermost
+  std::vector<std::vector<LoopNode>> places;  ///< outermost places, in the order they run in
 };
 
 /// Scans a nest into loops. Without layouts its tensors are row-major.
@@ -53,8 +53,8 @@ std::set<size_t> written_in(const std::vector<LoopNode>& nodes, const Nest& nest
 /// Returns the statements inside these nodes that read or write a tensor.
 std::set<size_t> touching(size_t tensor, const std::vector<LoopNode>& nodes, const Nest& nest);
 
-/// Returns whether the loop at "depth" around these nodes can become the lanes of vectors. From
-/// lane to lane, every access of the statements inside must move by the same distance.
+/// Can the loop at "depth" around these nodes become the lanes of vectors? Every access of the
+/// statements inside must move by the same distance from each lane to the next.
 bool can_be_lanes(const std::vector<LoopNode>& nodes, size_t depth, const Nest& nest);
 
 /// Prints loops as people write them.

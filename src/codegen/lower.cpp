@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "codegen/code.h"
 #include "codegen/locals.h"
+#include "codegen/prefetch.h"
 #include "codegen/tile.h"
 #include "codegen/writer.h"
 #include "nest/marks.h"
@@ -24,12 +25,15 @@ namespace {
 using poly::Affine;
 using poly::Interval;
 
+/// Integers of so many bytes do not fit the 24 bits of an f32's mantissa.
+constexpr long wide_integer = 4;
+
 Number number_of(const Nest& nest) {
   bool integral = true, wide = false;
   for (const Tensor& tensor : nest.tensors()) {
     integral = integral && !is_float(tensor.element);
     wide = wide || tensor.element == Element::f64 ||
-           (is_integral(tensor.element) && size_of(tensor.element) >= 4);
+           (is_integral(tensor.element) && size_of(tensor.element) >= wide_integer);
   }
   if (integral) return Number::i64;
   return wide ? Number::f64 : Number::f32;
@@ -152,7 +156,7 @@ class Lowering {
     loop.from = node.from;
     loop.end = node.to;
     writer_.looped(std::move(loop), written_in(node.body, tree_.nest), [&] {
-      prefetch(node);
+      write_prefetches(node, bindings_, tree_.nest, code_, writer_);
       lower_body(node.body);
     });
   }
@@ -208,7 +212,8 @@ class Lowering {
 
   /// Returns how many elements a tile may have: what does not fit the registers by far is no tile.
   long most_in_registers() const {
-    return 2 * target_.registers * target_.vector_bytes / number_bytes();
+    constexpr long by_far = 2;  // the compiler keeps some more in memory at little cost
+    return by_far * target_.registers * target_.vector_bytes / number_bytes();
   }
 
   long number_bytes() const { return code_.number == Number::f32 ? 4 : 8; }
@@ -416,28 +421,7 @@ class Lowering {
     writer_.store(tensor, at, step, lanes, value);
   }
 
-  // ---- prefetches and other places --------------------------------------------------------
-
-  /// Asks for the lines that the loop touches some iterations later.
-  void prefetch(const LoopNode& node) {
-    for (const Prefetch& p : node.prefetches) {
-      std::vector<Touch> touches = touches_of(node.body, bindings_, tree_.nest);
-      std::set<std::pair<std::vector<long>, long>> lines;
-      long line = 64 / std::max(1L, size_of(code_.tensors[p.tensor].element));
-      for (const Touch& touch : touches) {
-        if (touch.tensor != p.tensor || !touch.offset.is_linear()) continue;
-        Affine at = touch.offset;
-        for (size_t i = node.depth + 1; i < at.coefficients.size(); ++i) at.coefficients[i] = 0;
-        at.constant += at.coefficients[node.depth] * p.distance;
-        if (!lines.insert({at.coefficients, at.constant / line}).second) continue;
-        Instruction instruction{Instruction::Kind::prefetch};
-        instruction.tensor = p.tensor;
-        instruction.offset = at;
-        code_.used[p.tensor] = true;
-        writer_.put(std::move(instruction));
-      }
-    }
-  }
+  // ---- other places -----------------------------------------------------------------------
 
   /// Finds the tensors that other places touch.
   void find_outside(size_t place) {
@@ -452,20 +436,6 @@ class Lowering {
 };
 
 }  // namespace
-
-long Code::count() const {
-  long n = 1;
-  for (long extent : parallel) n *= extent;
-  return n;
-}
-
-std::vector<size_t> arguments_of(const Code& code) {
-  std::vector<size_t> result;
-  for (size_t t = 0; t < code.tensors.size(); ++t) {
-    if (code.used[t] && code.scratch[t] < 0) result.push_back(t);
-  }
-  return result;
-}
 
 std::vector<Code> lower(const LoopTree& tree, const Target& target) {
   // It would run as if it had no mark: otherwise than its recipe says.

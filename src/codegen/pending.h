@@ -1,5 +1,5 @@
-// Sums of multiples wait until they are complete. Then parts that several of them share are written
-// once.
+// Sums of multiples. They wait until they are complete; parts that several sums share are then
+// written once.
 //
 //   y1 = -4*x1 - 4*x2 + x3 + x4            e = x4 - 4*x2,  o = x3 - 4*x1
 //   y2 =  4*x1 - 4*x2 - x3 + x4            y1 = e + o,     y2 = e - o
@@ -13,24 +13,28 @@
 
 namespace lathe {
 
+/// The sums that wait, by the variables that they are added to.
 class PendingSums {
  public:
-  /// Writes code for  base + factor * value, or for  factor * value; returns its variable.
+  /// Writes code for  base + factor * value, or for  factor * value  without a base. Returns the
+  /// variable of the result.
   using Plus = std::function<size_t(std::optional<size_t> base, double factor, size_t value)>;
 
-  /// Says that a variable is 0: multiples that are added to it may wait.
+  /// Begins a sum: the variable is 0, and what is added to it may wait.
   void begin(size_t variable) { sums_[variable].clear(); }
+  /// Does this variable wait?
   bool has(size_t variable) const { return sums_.contains(variable); }
+  /// Adds a multiple of "value" to the sum of a variable.
   void add(size_t variable, double factor, size_t value);
-  /// Forgets what was to be added.
+  /// Forgets the sum of a variable.
   void drop(size_t variable) { sums_.erase(variable); }
 
-  /// Writes what was added to a variable, and returns it; nothing if that is still 0. The variable
-  /// is no longer waiting.
+  /// Writes the sum of a variable, and returns where it is. Returns nothing if the sum is still 0.
+  /// The variable no longer waits.
   std::optional<size_t> settle(size_t variable, const Plus& plus);
   /// Returns one of the variables that wait, if any.
   std::optional<size_t> next() const;
-  /// Forgets the common parts that were written: they are not there in the code that follows.
+  /// Forgets the common parts that were written. Code that follows cannot use them.
   void forget_common() { common_.clear(); }
 
  private:

@@ -43,7 +43,8 @@ std::string line_of(const std::string& path) {
 }  // namespace
 
 long cache_bytes(int level) {
-  for (int index = 0; index < 8; ++index) {
+  constexpr int most_caches = 8;  // that the kernel lists for a core: of data, code, or both
+  for (int index = 0; index < most_caches; ++index) {
     std::string folder = fmt::format("/sys/devices/system/cpu/cpu0/cache/index{}/", index);
     if (line_of(folder + "level") != std::to_string(level)) continue;
     if (line_of(folder + "type") == "Instruction") continue;
@@ -55,6 +56,8 @@ long cache_bytes(int level) {
 }
 
 const std::vector<Target>& targets() {
+  // Vectors and registers are those of the instructions; caches, which differ from one processor to
+  // the next, those of common servers: 32 to 64 KiB, and 1 MiB.
   static const std::vector<Target> all = {
       {"aarch64", Architecture::aarch64, "aarch64-linux-gnu", "+neon", 16, 32, true, 64 << 10,
        1 << 20},

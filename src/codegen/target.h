@@ -1,4 +1,4 @@
-// What a machine has: the schedules read it to choose sizes, the backends to choose instructions.
+// What a machine has. Schedules choose sizes by it, and backends choose instructions.
 #pragma once
 
 #include <string>
@@ -6,7 +6,15 @@
 
 namespace lathe {
 
-/// What a processor's instructions belong to, whatever it has beyond the base.
+/// Bytes of a cache line: the same on all targets.
+constexpr long cache_line = 64;
+
+/// Returns the bytes of as many lines as hold "bytes" bytes.
+inline long rounded_to_lines(long bytes) {
+  return (bytes + cache_line - 1) / cache_line * cache_line;
+}
+
+/// The instructions that every processor of a kind has.
 enum class Architecture { aarch64, x86_64 };
 
 struct Target {
@@ -20,24 +28,24 @@ struct Target {
   /// with its neighbours; otherwise each is broadcast from memory.
   bool lane_products = false;
   long l1_bytes = 64 << 10, l2_bytes = 1 << 20;  ///< of one core
-  long workers = 1;                              ///< that will mostly share the work
+  long workers = 1;                              ///< how many share the work, most of the time
 
   long lanes(long element_bytes) const { return vector_bytes / element_bytes; }
 };
 
-/// Returns the bytes of this machine's data cache of a level, 1 to 3, that one core uses; 0 if the
-/// kernel does not say.
+/// Returns the size in bytes of the data cache of this machine at a level from 1 to 3. Returns 0 if
+/// the kernel does not tell.
 long cache_bytes(int level);
 
-/// Returns the targets that can be compiled for, by name.
+/// Returns all targets that Lathe can compile for, sorted by name.
 const std::vector<Target>& targets();
 
-/// Returns a target by name; "native" is this machine. Unknown ones get an error that says what
-/// there is.
+/// Returns a target by name; "native" is this machine. For an unknown name the error lists those
+/// that exist.
 Target target_named(const std::string& name);
 
-/// Returns this machine: its instructions come from the kernel, never from the processor's name,
-/// which may promise what a virtual machine does not have.
+/// Returns this machine. The kernel tells which instructions it has. The processor's name would not
+/// do: a virtual machine may lack some that the name promises.
 Target native_target();
 
 }  // namespace lathe

@@ -13,35 +13,35 @@ namespace lathe {
 /// An element, or a vector of elements, that a statement touches.
 struct Touch {
   size_t tensor;
-  poly::Affine offset;  ///< of the loops that the code has
+  poly::Affine offset;  ///< a function of the loops that the code has
   long lanes, stride;
   bool write;
-  bool old;  ///< its value before is needed
-  bool guarded;
+  bool old;      ///< does the statement need the value from before?
+  bool guarded;  ///< does a guard decide whether it happens?
 };
 
-/// Returns what the statements inside these nodes touch, in the order of the code. Loops that are
-/// bound are taken as bound.
+/// Returns what the statements inside these nodes touch, in the order of the code. Offsets hold for
+/// what loops are bound to.
 std::vector<Touch> touches_of(const std::vector<LoopNode>& nodes, const Bindings& bindings,
                               const Nest& nest);
 
-/// The elements of one tensor that are kept in variables.
+/// The elements of one tensor that stay in variables. A slot is one of these variables.
 struct Tile {
   struct Slot {
     size_t variable;
     long lanes, stride;
     bool load, store;
-    long writes = 0;  ///< that are still to come, each place in the code once
+    long writes = 0;  ///< places in the code that are still to write it
   };
   std::map<long, Slot> slots;  ///< by the constant of their offset
-  poly::Affine outer;          ///< the offset but for the constant
+  poly::Affine outer;          ///< the offset of all slots, without the constant
 
   /// Returns the offset of a slot.
   poly::Affine at(long constant) const;
 };
 
-/// Returns the tile of a tensor. There is one if the loops from "depth" on always touch the same
-/// elements, and no more than "most" of them. Slots have no variables yet.
+/// Returns the tile of a tensor, if there is one: the loops from "depth" on must always touch the
+/// same elements, and at most "most" of them. Slots have no variables yet.
 std::optional<Tile> tile_of(size_t tensor, const std::vector<Touch>& touches, size_t depth,
                             long most);
 

@@ -1,7 +1,7 @@
 // Writes the instructions of a kernel. It numbers variables, remembers what was loaded, and lets
 // sums wait until they are complete.
 //
-//   size_t x = writer.load(tensor, at, 1, 4);            a second load of the same is the same
+//   size_t x = writer.load(tensor, at, 1, 4);            loaded before: the same variable
 //   writer.set(tile, writer.plus(tile, 2, x));           tile += 2 * x
 #pragma once
 
@@ -17,22 +17,24 @@
 
 namespace lathe {
 
+/// Writes the body of one kernel.
 class CodeWriter {
  public:
   explicit CodeWriter(Code& code) : code_(code), block_(&code.body) {}
 
-  /// Tells blocks apart: where instructions go now.
+  /// Returns the block that instructions go to now. It serves to tell blocks apart.
   const Block* block() const { return block_; }
 
+  /// Returns a new variable.
   size_t variable(long lanes);
   long lanes(size_t variable) const { return code_.variables[variable].lanes; }
   void put(Instruction instruction) { block_->push_back(std::move(instruction)); }
-  /// Writes an instruction whose result is a new variable, and returns that.
+  /// Writes an instruction whose result is a new variable. Returns this variable.
   size_t emit(Instruction instruction, long lanes);
 
   size_t number(double value);
   size_t apply(Expr::Op op, std::vector<size_t> args);
-  /// Writes  base + factor * value, without a product if the factor is 1 or -1.
+  /// Writes  base + factor * value. There is no product if the factor is 1 or -1.
   size_t plus(std::optional<size_t> base, double factor, size_t value);
 
   size_t load(size_t tensor, const poly::Affine& at, long step, long lanes);
@@ -40,25 +42,28 @@ class CodeWriter {
 
   // ---- variables that are set more than once ------------------------------------------------
 
+  /// Sets a variable to the value of another.
   void set(size_t variable, size_t value);
-  /// Returns the variable as it is now: it changes later, what was read does not.
+  /// Returns a variable that holds the value of "variable" now, and keeps it when that is set
+  /// again.
   size_t read(size_t variable);
-  /// Writes what waits to be added to a variable.
+  /// Writes the sum that waits to be added to a variable.
   void settle(size_t variable);
-  /// Says that a variable is 0: what is added to it may wait, and join what others add.
+  /// Begins a sum: the variable is 0, and what is added to it may wait (pending.h).
   void begin_sum(size_t variable) { pending_.begin(variable); }
   bool is_sum(size_t variable) const { return pending_.has(variable); }
   void add_later(size_t variable, double factor, size_t value) {
     pending_.add(variable, factor, value);
   }
-  /// Says that nobody needs a variable any more.
+  /// Tells that nobody needs a variable any more.
   void drop(size_t variable) { pending_.drop(variable); }
 
   // ---- blocks ---------------------------------------------------------------------------------
 
-  /// Writes the body of a guard, then the guard.
+  /// Writes a guard, with the instructions that "body" writes inside.
   void guarded(Instruction guard, const std::function<void()>& body);
-  /// Writes the body of a loop that writes these tensors, then the loop.
+  /// Writes a loop, with the instructions that "body" writes inside. These store to the tensors
+  /// "written".
   void looped(Instruction loop, const std::set<size_t>& written, const std::function<void()>& body);
 
  private:

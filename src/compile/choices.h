@@ -1,5 +1,6 @@
-// What was chosen while a network was compiled: schedules of its units of work and layouts of its
-// values, as data that can be kept beside a network and compiled with elsewhere.
+// The choices that were made while a network was compiled: schedules of its units of work, and
+// layouts of its values. They are data: they can be stored beside a network, and another
+// compilation can use them.
 //
 //   ChoiceRecord record;
 //   Compiled compiled = compile(graph, record.noting(options));
@@ -15,7 +16,7 @@
 
 namespace lathe {
 
-/// What was chosen for each that was asked about; nothing: what the compiler itself chooses.
+/// The choices, for each unit and network that was asked about. Nothing: the compiler itself chose.
 struct RecordedChoices {
   std::map<std::string, std::optional<Choice>> schedules;      ///< by the keys of units
   std::map<std::string, std::optional<LayoutChoice>> layouts;  ///< by the keys of networks
@@ -23,21 +24,22 @@ struct RecordedChoices {
   friend bool operator==(const RecordedChoices&, const RecordedChoices&) = default;
 };
 
-/// Converts to and from JSON; fails where it is not what to_json() writes.
+/// Converts to and from JSON. Fails if the JSON is not what to_json() writes.
 ///   {"schedules": [{"unit": "conv(...", "choice": {"schedule": "window", "settings": {}}}, ...],
 ///    "layouts": [{"network": "layouts of 30 nodes ...", "choice": "64 32; 5:32"}]}
 nlohmann::json to_json(const RecordedChoices& choices);
 RecordedChoices choices_from_json(const nlohmann::json& json);
 
-/// Returns options that choose so. What is not among the choices is left to the compiler; where
-/// they are of one network, others that their layouts fit get them, too: it may have gone through
-/// another program, and come back with a node more.
+/// Returns options that make these choices, and leave all else to the compiler. If the choices are
+/// of one network, its layouts are used for any network that they fit. This may be the same network
+/// after another program rewrote it.
 CompileOptions with_choices(CompileOptions options, const RecordedChoices& choices);
 
 /// Notes what is chosen while networks are compiled.
 class ChoiceRecord {
  public:
-  /// Returns options that choose as these do, and note it here: for as long as this lives.
+  /// Returns options that choose as these do, and note it here. The record must live as long as the
+  /// options are used.
   CompileOptions noting(CompileOptions options);
 
   const RecordedChoices& choices() const { return choices_; }

@@ -101,7 +101,7 @@ class Assembly {
                     const std::function<void(long offset)>& fill) {
     auto found = constants_.find(key);
     if (found != constants_.end()) return found->second;
-    auto offset = static_cast<long>((result_.weights.size() + 63) / 64 * 64);
+    long offset = rounded_to_lines(static_cast<long>(result_.weights.size()));
     result_.weights.resize(static_cast<size_t>(offset + bytes));
     fill(offset);
     constants_.emplace(key, offset);
@@ -196,7 +196,7 @@ class Assembly {
                         std::map<size_t, lathe_place>& places) {
     for (size_t t : arguments_of(code.kernels[kernel])) {
       if (code.tensors[t].role != Role::local || places.contains(t)) continue;
-      result_.prepared_bytes = (result_.prepared_bytes + 63) / 64 * 64;
+      result_.prepared_bytes = rounded_to_lines(result_.prepared_bytes);
       places[t] = {LATHE_PREPARED, 0, result_.prepared_bytes};
       result_.prepared_bytes += code.layouts[t].size * size_of(code.tensors[t].element);
     }

@@ -4,8 +4,9 @@
 //   Runner runner(compiled, 2);
 //   std::vector<Array> outputs = runner.run(inputs);
 //
-// What is compiled is plain data: kernels as object files, the steps that call them, the weights as
-// the kernels read them. A Runner runs it in this process; write_library() makes a library of it.
+// A compiled network is plain data: kernels as object files, the steps that call them, and the
+// weights in the order in which kernels read them. A Runner runs it in this process.
+// write_library() makes a library of it.
 #pragma once
 
 #include <functional>
@@ -21,33 +22,33 @@
 
 namespace lathe {
 
-/// Says how a unit of work is to be scheduled, by its key (units.h): nothing leaves it to the
-/// templates. Asked by several threads.
+/// Returns how to schedule the unit of work of this key (units.h). Nothing: the templates choose.
+/// Several threads call it.
 using Chooser = std::function<std::optional<Choice>(const std::string& key)>;
 
-/// Says how the values of a graph lie, by its key (pass_layout.h): nothing leaves it to the passes.
+/// Returns the layouts for the graph of this key (pass_layout.h). Nothing: the passes choose.
 using LayoutChooser = std::function<std::optional<LayoutChoice>(const std::string& key)>;
 
 class MadeUnits;
 
-/// When is the data of weights given? Later: the code holds for any (CompiledWeight).
+/// When are the data of weights given? If later, the code works for any data (CompiledWeight).
 enum class WeightData { now, later };
 
 struct CompileOptions {
   Target target = native_target();
   Effort effort = Effort::quick;
   bool cache = true;  ///< keep object files, and use those of earlier runs
-  /// What was compiled with the same options before, in this process (units.h); null: nothing.
+  /// Units that were compiled with the same options before, in this process (units.h). Null: none.
   std::shared_ptr<MadeUnits> made = nullptr;
-  unsigned threads = 0;             ///< that compile; 0: one for each core
+  unsigned threads = 0;             ///< how many compile; 0: one for each core
   Chooser choose = nullptr;         ///< null: the templates choose
   LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit
-  /// Bytes that values may take: some are computed again if that helps (pass_recompute.h).
+  /// Bytes that values may take. Some values are computed again to save memory (pass_recompute.h).
   long memory = any_memory;
   WeightData weights = WeightData::now;
-  /// The most that algebraic steps may round: a multiple of the outputs' root mean square.
+  /// The largest error of algebraic steps, as a multiple of the outputs' root mean square.
   double max_error = any_error;
-  std::function<void(size_t, size_t)> progress = nullptr;  ///< told how many nodes of how many
+  std::function<void(size_t, size_t)> progress = nullptr;  ///< gets the nodes done, and of how many
 };
 
 /// One call of a kernel.
@@ -55,15 +56,15 @@ struct CompiledStep {
   std::string node;    ///< of the graph after the passes
   std::string symbol;  ///< the kernel's function
   std::vector<lathe_place> places;
-  long count;  ///< iterations that workers share
+  long count;  ///< how many iterations workers share
 };
 
 /// What became of a node.
 struct CompiledNode {
   std::string name, op;
   std::string schedule, recipe;
-  double flops = 0;             ///< products and sums
-  size_t first = 0, steps = 0;  ///< among the steps
+  double flops = 0;             ///< how many products and sums it computes
+  size_t first = 0, steps = 0;  ///< its first step, and how many it has
 };
 
 /// An input or output.
@@ -72,12 +73,12 @@ struct CompiledFace {
   Type type;
 };
 
-/// A weight whose data were not there when the network was compiled.
+/// A weight whose data are given after the network was compiled.
 struct CompiledWeight {
   std::string value;  ///< its name in the graph
   Type type;
-  long offset;                         ///< among the weights
-  std::optional<Repacking> repacking;  ///< none: it lies as it is
+  long offset;                         ///< its place among the weights, in bytes
+  std::optional<Repacking> repacking;  ///< none: its elements keep their order
 };
 
 struct Compiled {
@@ -85,49 +86,49 @@ struct Compiled {
   Target target;
   std::vector<std::string> objects;
   std::vector<CompiledStep> steps;
-  size_t first_step = 0;  ///< those before it run once, when the network is loaded
+  size_t first_step = 0;  ///< steps before it run once, when the network is loaded
   std::vector<CompiledNode> nodes;
   std::vector<CompiledFace> inputs, outputs;
   std::vector<std::byte> weights;
-  std::vector<CompiledWeight> later;  ///< what is to be written there before it runs
+  std::vector<CompiledWeight> later;  ///< weights that must be written before the network runs
   long arena_bytes = 0, scratch_bytes = 0;
-  long prepared_bytes = 0;  ///< that the first steps make of the weights
-  long live_bytes = 0;      ///< the most that is alive at one time
+  long prepared_bytes = 0;  ///< of what the first steps make from the weights
+  long live_bytes = 0;      ///< of the values that are alive at one time, at most
 };
 
-/// Can all nodes be compiled? Shapes must be known and every operator must have a nest.
+/// Can all nodes be compiled? All shapes must be known, and every operator must have a nest.
 bool is_compilable(const Graph& graph);
 
 /// Fails if a weight or state of the graph has no data.
 void check_data(const Graph& graph);
 
-/// Compiles a graph. Every weight must have data, unless it is given later.
+/// Compiles a graph. Every weight must have data, unless data are given later.
 Compiled compile(const Graph& graph, const CompileOptions& options = {});
 
-/// What the compiler makes of one node, as it is compiled with its neighbours.
+/// What the compiler makes of one node of a graph.
 struct NodeListing {
   std::string schedule, recipe, nest, loops;
   std::vector<NamedCode> kernels;
 };
 
-/// Compiles one node of a graph; fails with the names there are if there is no such node.
+/// Compiles one node of a graph. If there is no such node, the error lists the names that exist.
 NodeListing list_node(const Graph& graph, const std::string& node, const CompileOptions& options);
 
 /// A compiled network in this process.
 class Runner {
  public:
-  /// The network's weights were known when it was compiled, or are those of the graph.
+  /// Weights whose data were not given when the network was compiled come from the graph "weights".
   Runner(const Compiled& compiled, int threads);
   Runner(const Compiled& compiled, int threads, const Graph& weights);
   ~Runner();
 
-  /// Takes the weights of this graph from now on: where they were to be given later.
+  /// Takes the data of such weights from this graph from now on.
   void load(const Graph& weights);
 
   /// Returns the outputs for these inputs, both in the graph's order.
   std::vector<Array> run(const std::vector<Array>& inputs);
 
-  /// Runs once on these buffers, or one step alone, for measuring.
+  /// Runs the network once on these buffers, or one step alone. This is for measuring.
   void run(const void* const* inputs, void* const* outputs);
   void run_step(size_t step);
 

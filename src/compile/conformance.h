@@ -1,4 +1,5 @@
-// Runs ONNX's own tests of backends: folders that hold a model, inputs and the outputs wanted.
+// Runs the tests that the ONNX project has for backends. A test is a folder with a model, inputs
+// and the outputs that are wanted.
 #pragma once
 
 #include <string>
@@ -13,12 +14,12 @@ struct ConformanceTest {
   std::string model;  ///< path of the .onnx file
 };
 
-/// What became of a test.
+/// The result of a test.
 struct ConformanceResult {
   enum class Status { passed, failed, unsupported };
   Status status;
-  std::string reason;                  ///< of a test that did not pass
-  std::vector<std::string> operators;  ///< that the model uses
+  std::string reason;                  ///< why it did not pass
+  std::vector<std::string> operators;  ///< which the model uses
 };
 
 /// Names a status: "passed", "failed", "not supported".
@@ -27,8 +28,8 @@ const char* name_of(ConformanceResult::Status status);
 /// Finds all tests below "folder", sorted.
 std::vector<ConformanceTest> find_conformance_tests(const std::string& folder);
 
-/// Runs one test. Outputs agree if they differ by no more than a relative 1e-3 (2e-3 for whole
-/// networks), as ONNX's own runner asks for.
+/// Runs one test. Outputs may differ by a relative 1e-3, or 2e-3 for whole networks. ONNX's own
+/// runner allows the same.
 ConformanceResult run_conformance_test(const ConformanceTest& test);
 
 }  // namespace lathe

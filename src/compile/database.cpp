@@ -15,7 +15,8 @@
 namespace lathe {
 namespace {
 
-constexpr int patience_ms = 5000;  // while another process writes
+/// How long to wait while another process writes, and how long between two tries.
+constexpr int patience_ms = 5000, pause_ms = 5;
 
 bool can_write_beside(const std::string& path) {
   std::string folder = std::filesystem::path(path).parent_path().string();
@@ -64,7 +65,7 @@ void Database::run(const std::string& statements) {
   int status = execute();
   // SQLite itself does not wait where several processes make a database at once.
   while (status == SQLITE_BUSY && sqlite3_get_autocommit(handle()) != 0 && Clock::now() < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(pause_ms));
     status = execute();
   }
   if (status != SQLITE_OK) fail_as_sqlite();

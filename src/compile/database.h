@@ -5,7 +5,7 @@
 //   query.bind(12L);
 //   while (query.step()) use(query.text(0));
 //
-// Whatever goes wrong is a UserError that names the file and says what SQLite says.
+// Every failure is a UserError. It names the file, and says what SQLite says.
 #pragma once
 
 #include <memory>
@@ -16,14 +16,15 @@ struct sqlite3_stmt;
 
 namespace lathe {
 
+/// An open database.
 class Database {
  public:
   enum class Open { read, create };
-  /// Opens a file. Other processes may have it open; each waits for the others, some seconds.
+  /// Opens a file. Other processes may have it open: each waits some seconds for the others.
   Database(std::string path, Open open);
 
-  /// Runs statements that return nothing. Outside of a transaction they are begun again while
-  /// another process is in the way, so they must be such that this does no harm.
+  /// Runs statements that return nothing. Outside of a transaction, they start again if another
+  /// process is in the way. So they must be such that running them twice does no harm.
   void run(const std::string& statements);
   [[noreturn]] void fail_as_sqlite() const;
   sqlite3* handle() const { return handle_.get(); }
@@ -33,7 +34,7 @@ class Database {
   std::shared_ptr<sqlite3> handle_;
 };
 
-/// One statement of SQL; its results row by row.
+/// One statement of SQL. Its results come row by row.
 class Query {
  public:
   Query(const Database& database, const std::string& text);
@@ -43,7 +44,7 @@ class Query {
   Query& bind(double value);
   Query& bind(const std::string& value);
 
-  /// Goes to the next row; returns whether there is one.
+  /// Goes to the next row. Is there one?
   bool step();
   /// Returns a column of the row.
   long integer(int column) const;

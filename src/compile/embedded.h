@@ -1,5 +1,5 @@
-// What Lathe carries for the libraries that it writes: the runtime, compiled for every
-// architecture, and the texts beside it. The build puts them in (cmake/embed.cmake).
+// Files that Lathe carries for the libraries that it writes: the runtime, compiled for every
+// architecture, and texts. The build puts them into the program (cmake/embed.cmake).
 #pragma once
 
 #include <string>
@@ -19,7 +19,7 @@ struct RuntimeObject {
 /// Returns the runtime for a target's architecture.
 std::vector<RuntimeObject> runtime_objects(const Target& target);
 
-/// Return the texts of model.h and example.c; @NAME@ stands for the library's name.
+/// Return the texts of model.h and example.c. In them, @NAME@ stands for the library's name.
 std::string_view header_text();
 std::string_view example_text();
 

@@ -1,5 +1,5 @@
-// Runs any graph on arrays: compiled where it can be, node by node where shapes or reads depend on
-// data.
+// Runs any graph on arrays. Parts whose shapes or reads depend on data run node by node; the other
+// parts are compiled.
 #pragma once
 
 #include "compile/compile.h"
@@ -10,9 +10,9 @@ struct ExecutorOptions {
   int threads = 1;
   Effort effort = Effort::quick;
   bool cache = true;
-  Chooser choose = nullptr;         ///< how units are scheduled; null: the templates choose
-  LayoutChooser layouts = nullptr;  ///< how values lie, as CompileOptions has it
-  double max_error = any_error;     ///< of algebraic steps, as CompileOptions has it
+  Chooser choose = nullptr;         ///< as in CompileOptions
+  LayoutChooser layouts = nullptr;  ///< as in CompileOptions
+  double max_error = any_error;     ///< as in CompileOptions
 };
 
 /// A graph that runs more than once. Parts are compiled when they first run.
@@ -22,8 +22,8 @@ class Executor {
   explicit Executor(const Graph& graph, ExecutorOptions options = {});
   ~Executor();
 
-  /// Returns the outputs for these inputs, both in the graph's order. "progress" is told how many
-  /// parts of the work are done, of how many.
+  /// Returns the outputs for these inputs, both in the graph's order. "progress" gets how many
+  /// parts of the work are done, and how many there are.
   std::vector<Array> run(const std::vector<Array>& inputs,
                          const std::function<void(size_t, size_t)>& progress = nullptr);
 

@@ -1,12 +1,12 @@
-// Arrays in and out of compiled code, which reads and writes plain buffers.
+// Runs compiled code on arrays. The code itself reads and writes plain buffers.
 #pragma once
 
 #include "compile/compile.h"
 
 namespace lathe {
 
-/// Checks that arrays are what the inputs want, runs "run" on their buffers, and returns what it
-/// wrote into those of the outputs.
+/// Checks that the arrays fit the inputs, calls "run" with their buffers and those of the outputs,
+/// and returns the outputs.
 std::vector<Array> run_on_arrays(const std::vector<CompiledFace>& inputs,
                                  const std::vector<CompiledFace>& outputs,
                                  const std::vector<Array>& arrays,

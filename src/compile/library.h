@@ -14,20 +14,20 @@
 
 namespace lathe {
 
-/// Grows with every change of manifest.json, or of what it promises.
+/// The version of manifest.json. It grows with every change of the file's form or meaning.
 inline constexpr int library_version = 1;
 
 struct LibraryOptions {
   std::string name;  ///< of the functions: NAME_create, ...; empty: the network's, as an identifier
 };
 
-/// Writes the folder, all or nothing. One that an earlier call wrote is replaced, unless a file was
-/// changed since; files of others in it stay. Any other folder or file is refused, unless it is
-/// empty.
+/// Writes the folder, all of it or nothing. The folder may be new or empty, or one that an earlier
+/// call wrote. In that case its files are replaced, unless one of them was changed since; files of
+/// others stay. Any other folder or file is refused.
 void write_library(const Compiled& compiled, const std::string& folder,
                    const LibraryOptions& options = {});
 
-/// Fails as write_library() would where options or folder are wrong, before anything is compiled.
+/// Fails if write_library() would refuse the options or the folder. Call it before compiling.
 void check_library(const std::string& folder, const LibraryOptions& options);
 
 /// Returns a name that C accepts: "resnet18-cifar" becomes "resnet18_cifar".
@@ -36,11 +36,11 @@ std::string identifier_of(const std::string& name);
 /// Is there a manifest of a library in the folder?
 bool is_library(const std::string& folder);
 
-/// Returns the hashes of a library's files, as its manifest has them, of whichever version. Fails
-/// unless the folder has one.
+/// Returns the hashes of a library's files from its manifest, which may be of any version. Fails if
+/// the folder has no manifest.
 FileHashes library_files(const std::string& folder);
 
-/// A library that is for another kind of machine: nothing is wrong with it.
+/// The error for a library that is right, but made for another kind of machine.
 struct OtherMachine : UserError {
   using UserError::UserError;
 };
@@ -48,8 +48,9 @@ struct OtherMachine : UserError {
 /// A library in this process.
 class LoadedLibrary {
  public:
-  /// Loads a folder. Fails where its files are not those that write_library() wrote, and as
-  /// OtherMachine where this one cannot run them. "threads": as lathe_model_create() has it.
+  /// Loads a folder. Fails if its files are not those that write_library() wrote. Throws
+  /// OtherMachine if this machine cannot run them. "threads" means the same as for
+  /// lathe_model_create().
   LoadedLibrary(const std::string& folder, int threads);
   ~LoadedLibrary();
 

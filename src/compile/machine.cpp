@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 
 #include "backends/llvm.h"
 #include "base/error.h"
@@ -12,6 +13,27 @@ namespace lathe {
 namespace {
 
 using Kind = Instruction::Kind;
+
+constexpr long real_size = sizeof(float);
+
+/// Sums that are independent of each other, so that none waits for its last product: processors
+/// need 8 to 10. When memory is read, fewer do, as each sum waits for its load anyway.
+constexpr long sums_of_products = 12, sums_of_loads = 8;
+
+/// The peak is measured in this many rounds of all sums, about a millisecond, so many times.
+constexpr long rounds_of_peak = 100000;
+constexpr int calls_of_peak = 20;
+
+/// What is read takes half of a cache, so that it stays there. A third cache that is hardly larger
+/// than the second is left out.
+constexpr long share_of_cache = 2, clearly_larger = 4;
+
+/// Main memory is measured with so many bytes, or so many times the last cache.
+constexpr long least_memory = 256L << 20, times_of_last = 4;
+
+/// Each level is read as often as makes so many bytes in all, some tens of milliseconds; but at
+/// least and at most so often.
+constexpr long bytes_read = 400000000, least_calls = 4, most_calls = 4000;
 
 poly::Affine offset(long constant, long step) {
   poly::Affine a = poly::constant_of(1, constant);
@@ -95,7 +117,7 @@ double best_time(const Code& code, std::vector<float>& memory, int calls) {
   jit.add(compiler.object({{"measure", code}}));
   auto kernel = reinterpret_cast<lathe_kernel>(jit.find("measure"));
   void* tensor = memory.data();
-  double best = 1e300;
+  double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < calls; ++i) {
     auto begin = std::chrono::steady_clock::now();
     kernel(&tensor, nullptr, 0, 1);
@@ -108,9 +130,9 @@ double best_time(const Code& code, std::vector<float>& memory, int calls) {
 }  // namespace
 
 double measure_peak() {
-  long lanes = native_target().lanes(4), rounds = 100000, sums = 12;
+  long lanes = native_target().lanes(real_size), rounds = rounds_of_peak, sums = sums_of_products;
   std::vector<float> memory(static_cast<size_t>((sums + 2) * lanes), 0.0F);
-  double time = best_time(arithmetic(rounds, sums, lanes), memory, 20);
+  double time = best_time(arithmetic(rounds, sums, lanes), memory, calls_of_peak);
   return 2 * static_cast<double>(rounds * sums * lanes) / time;
 }
 
@@ -118,16 +140,18 @@ Machine measure_machine() {
   Machine machine;
   machine.peak = measure_peak();
   Target target = native_target();
-  long lanes = target.lanes(4), l1 = target.l1_bytes, l2 = target.l2_bytes, l3 = cache_bytes(3);
-  std::vector<std::pair<std::string, long>> levels = {{"L1", l1 / 2}, {"L2", l2 / 2}};
-  if (l3 > 4 * l2) levels.emplace_back("L3", l3 / 2);
-  levels.emplace_back("memory", std::max(256L << 20, 4 * l3));
+  long lanes = target.lanes(real_size);
+  long l1 = target.l1_bytes, l2 = target.l2_bytes, l3 = cache_bytes(3);
+  std::vector<std::pair<std::string, long>> levels = {{"L1", l1 / share_of_cache},
+                                                      {"L2", l2 / share_of_cache}};
+  if (l3 > clearly_larger * l2) levels.emplace_back("L3", l3 / share_of_cache);
+  levels.emplace_back("memory", std::max(least_memory, times_of_last * l3));
   for (const auto& [level, bytes] : levels) {
-    long sums = 8, step = sums * lanes * 4;
+    long sums = sums_of_loads, step = sums * lanes * real_size;
     long used = bytes / step * step;
-    std::vector<float> memory(static_cast<size_t>(used / 4), 0.0F);
-    int calls = static_cast<int>(std::clamp(400000000 / used, 4L, 4000L));
-    double time = best_time(reading(used / 4, sums, lanes), memory, calls);
+    std::vector<float> memory(static_cast<size_t>(used / real_size), 0.0F);
+    int calls = static_cast<int>(std::clamp(bytes_read / used, least_calls, most_calls));
+    double time = best_time(reading(used / real_size, sums, lanes), memory, calls);
     machine.bandwidths.push_back({level, used, static_cast<double>(used) / time});
   }
   return machine;

@@ -1,4 +1,4 @@
-// What this machine can do, measured: the peak of its arithmetic and how fast memory is read.
+// Measures what this machine can do: the peak of its arithmetic, and how fast it reads memory.
 #pragma once
 
 #include <string>
@@ -8,10 +8,11 @@
 
 namespace lathe {
 
+/// How fast one core reads a level of memory.
 struct Bandwidth {
   std::string level;  ///< "L1", "L2", "memory"
-  long bytes;         ///< that were read again and again
-  double rate;        ///< bytes a second, of one core
+  long bytes;         ///< how many were read again and again
+  double rate;        ///< bytes a second
 };
 
 struct Machine {
@@ -19,10 +20,10 @@ struct Machine {
   std::vector<Bandwidth> bandwidths;
 };
 
-/// Measures the machine, for about half a second, on the calling thread's core.
+/// Measures the core of the calling thread. That takes about half a second.
 Machine measure_machine();
 
-/// Measures only the peak: some 20 ms.
+/// Measures only the peak. That takes some 20 ms.
 double measure_peak();
 
 }  // namespace lathe

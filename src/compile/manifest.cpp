@@ -26,9 +26,12 @@ Json faces(const std::vector<CompiledFace>& list) {
   return json;
 }
 
+/// A manifest is a few KiB: a file of this size is something else, and is not read.
+constexpr long most_bytes = 1L << 30;
+
 /// Reads a manifest; only its format is checked.
 nlohmann::json parse(const std::string& path) {
-  if (InputFile(path).size() > 1L << 30) fail("'{}' is too large to be a manifest", path);
+  if (InputFile(path).size() > most_bytes) fail("'{}' is too large to be a manifest", path);
   nlohmann::json json = nlohmann::json::parse(read_file(path), nullptr, false);
   if (!json.is_object()) fail("'{}' is damaged: it is no JSON object", path);
   auto format = json.find("format");

@@ -1,4 +1,4 @@
-// manifest.json: what a library's folder holds. Private to the folder.
+// manifest.json, which says what a library's folder holds. Only files of this folder include this.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,14 +13,14 @@ inline constexpr const char* archive_file = "model.a";
 inline constexpr const char* header_file = "model.h";
 inline constexpr const char* example_file = "example.c";
 
-/// What is read back from a manifest.
+/// The part of a manifest that Lathe reads.
 struct Manifest {
   std::string name;          ///< of the functions
-  std::string target;        ///< its name
+  std::string target;        ///< name of the target
   std::string library_hash;  ///< of libmodel.so
 };
 
-/// Returns the manifest of a library whose other files are in "folder" by now.
+/// Returns the manifest of a library. Its other files must already be in "folder".
 std::string print_manifest(const Compiled& compiled, const std::string& name,
                            const std::string& folder);
 

@@ -10,13 +10,12 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "codegen/target.h"
 
 namespace lathe {
 namespace {
 
-constexpr long line = 64;
-
-long rounded(long bytes) { return (std::max(bytes, 1L) + line - 1) / line * line; }
+long rounded(long bytes) { return rounded_to_lines(std::max(bytes, 1L)); }
 
 /// For each buffer, those that are in use at the same time.
 using Neighbours = std::vector<std::vector<uint32_t>>;

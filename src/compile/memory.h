@@ -1,4 +1,5 @@
-// Memory planned ahead: buffers that live at different times share their place in one arena.
+// Plans memory: all buffers lie in one arena, and those that live at different times may share a
+// place.
 #pragma once
 
 #include <vector>
@@ -11,10 +12,11 @@ struct Lifetime {
   size_t first, last;
 };
 
+/// Where the buffers lie.
 struct MemoryPlan {
   std::vector<long> offsets;  ///< of each buffer
   long bytes = 0;             ///< of the arena
-  long live = 0;              ///< the most that is in use at one time: no plan needs less
+  long live = 0;              ///< bytes in use at one time, at most: no plan needs less
 };
 
 /// Places buffers, each aligned to a cache line.

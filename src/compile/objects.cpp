@@ -19,7 +19,7 @@
 namespace lathe {
 namespace {
 
-constexpr size_t fingerprint_size = 32;
+constexpr size_t fingerprint_size = 32;  // two hashes of 64 bits, in hexadecimal digits
 
 }  // namespace
 

@@ -34,9 +34,10 @@ Runner::Runner(const Compiled& compiled, int threads, const Graph& weights)
   for (const std::string& object : compiled.objects) s.jit.add(object);
   s.inputs = compiled.inputs;
   s.outputs = compiled.outputs;
-  s.buffer.resize(compiled.weights.size() + 64);
+  constexpr auto line = static_cast<size_t>(cache_line);  // weights begin at one
+  s.buffer.resize(compiled.weights.size() + line);
   auto begin = reinterpret_cast<uintptr_t>(s.buffer.data());
-  s.weights = s.buffer.data() + (64 - begin % 64) % 64;
+  s.weights = s.buffer.data() + (line - begin % line) % line;
   std::copy(compiled.weights.begin(), compiled.weights.end(), s.weights);
   s.later = compiled.later;
   write_all(s.later, weights, s.weights);

@@ -1,4 +1,4 @@
-// Networks that are compiled once and run with one draw of their weights after the other.
+// Networks that are compiled once and run with several draws of their weights.
 //
 //   Runners runners({.target = native_target()}, 2);
 //   runners.of(initialised(graph, 1)).run(inputs);
@@ -12,13 +12,15 @@
 
 namespace lathe {
 
-/// Compiled networks, by what they compute from their inputs and weights. For one thread.
+/// Compiled networks. Graphs that differ only in the data of weights share one. It is for one
+/// thread.
 class Runners {
  public:
-  /// Networks run with so many threads.
+  /// Networks run with "threads" threads.
   Runners(CompileOptions options, int threads);
 
-  /// Returns the graph's network with the graph's weights, until it is asked for again.
+  /// Returns the network of a graph, with the weights of the graph. They stay until a graph of the
+  /// same network is asked for.
   Runner& of(const Graph& graph);
 
  private:

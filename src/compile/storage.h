@@ -1,4 +1,4 @@
-// Where the values of a graph lie, once their storage is chosen.
+// Tells where the values of a graph lie. Their storage must be chosen already.
 #pragma once
 
 #include "codegen/layout.h"
@@ -6,13 +6,14 @@
 
 namespace lathe {
 
-/// Is the value there before the network runs: a weight, state or a constant?
+/// Does the value exist before the network runs: is it a weight, state or a constant?
 bool has_data(const Value& value);
 
-/// Has the value any elements?
+/// Does the value have any elements?
 bool is_there(const Graph& graph, ValueId id);
 
-/// Returns the value whose buffer a value lies in: that of the whole it is a part of.
+/// Returns the root of a value: the value that owns its buffer. A part of a larger value lies in
+/// the buffer of that.
 ValueId root_of(const Graph& graph, ValueId id);
 
 /// Returns where the elements of a value lie in the buffer of its root.

@@ -16,24 +16,30 @@
 namespace lathe {
 namespace {
 
-/// Has the statement a loop over results that weights differ in, but not the data: a filter?
-bool has_filters(const Nest& nest, const Statement& s) {
+/// Channels that lie together: four vectors of the narrowest target, as many as a tile is wide. A
+/// block of fewer than one vector gains nothing.
+constexpr long most_together = 16, least_together = 4;
+
+/// Returns the coordinate that moves the result and the weights, but not the data: it counts
+/// filters. Returns nothing if there is none, or if the weights are computed.
+std::optional<size_t> filters_of(const Nest& nest, const Statement& s) {
   bool first = nest.tensors()[s.reads[0].tensor].role == Role::weight;
   const Access &weight = s.reads[first ? 0 : 1], &data = s.reads[first ? 1 : 0];
+  if (nest.tensors()[weight.tensor].role != Role::weight) return std::nullopt;
   for (size_t k = 0; k < s.dims.size(); ++k) {
     if (poly::involves(s.write.at, k) && poly::involves(weight.at, k) &&
         !poly::involves(data.at, k)) {
-      return nest.tensors()[weight.tensor].role == Role::weight;
+      return k;
     }
   }
-  return false;
+  return std::nullopt;
 }
 
 /// Returns the statement that adds products with the weights of filters, if there is one.
 const Statement* sum_of(const Nest& nest) {
   for (const Statement& s : nest.statements()) {
     bool product = s.value.op == Expr::Op::mul && s.reads.size() == 2;
-    if (s.update == Update::add && product && has_filters(nest, s)) return &s;
+    if (s.update == Update::add && product && filters_of(nest, s)) return &s;
   }
   return nullptr;
 }
@@ -50,7 +56,7 @@ Nest with_copied_result(const Nest& nest, const Statement& sum, size_t output) {
   tensors[local].name = fresh_name(nest, tensors[output].name + ".sums");
   tensors[local].role = Role::local;
   std::vector<std::string> names = loops_of(sum, sum.write);
-  if (names[1].empty()) names[1] = "co";  // groups and their channels become one loop
+  if (names[1].empty()) names[1] = sum.dims[*filters_of(nest, sum)];  // of all groups
   const std::vector<long>& shape = tensors[output].shape;
   std::vector<long> none(shape.size(), 0);
   Statement copy = copy_of_box(nest, "result", shape, names, local, output, none);
@@ -76,8 +82,8 @@ Nest with_blocked_sums(const Nest& nest, std::vector<Layout>& layouts) {
   if (sum == nullptr) return nest;
   size_t tensor = sum->write.tensor;
   const std::vector<long>& shape = nest.tensors()[tensor].shape;
-  if (shape.size() < 3 || shape[1] % 4 != 0) return nest;
-  long block = std::gcd(shape[1], 16L);
+  if (shape.size() < 3 || shape[1] % least_together != 0) return nest;
+  long block = std::gcd(shape[1], most_together);
   // What comes after the sums lies as the result does.
   for (size_t t = 0; t < layouts.size(); ++t) {
     if (nest.tensors()[t].role == Role::output && !is_row_major(layouts[t])) return nest;

@@ -1,4 +1,4 @@
-// Where sums of products over channels are made, if the result does not lie in blocks of channels.
+// Gives sums of products a tensor in blocks of channels, if their result does not lie in blocks.
 #pragma once
 
 #include "codegen/layout.h"
@@ -6,9 +6,9 @@
 
 namespace lathe {
 
-/// Returns the nest in which the sums of a convolution whose result is row-major are made in a
-/// tensor of their own, with channels side by side, and taken over when they are complete;
-/// "layouts" gets that tensor's layout. Other nests stay as they are.
+/// Rewrites a convolution whose result is row-major. It sums up in a new tensor, in which channels
+/// lie side by side, and then copies that to the result. "layouts" gets the layout of the new
+/// tensor. Other nests stay as they are.
 Nest with_blocked_sums(const Nest& nest, std::vector<Layout>& layouts);
 
 }  // namespace lathe

@@ -1,13 +1,13 @@
-// What tuning found: every measurement of a unit of work, and the choices that came of them. They
-// are kept in a SQLite database beside the object cache.
+// Stores what tuning found: every measurement of a unit of work, and the choices that follow from
+// them. It is a SQLite database beside the object cache.
 //
 //   TunedStore store(tuned_path());
 //   store.add(where, {choice, code, 0.0021, 0.0024, ""});         on the disk when it returns
 //   options.choose = tuned_choices(tuned_path(), target, threads);   what every command uses
 //
-// A choice is "found" when a unit alone got faster by it, and "kept" when a network did, too: only
-// those are used. They hold for one kind of processor, and a number of workers. Beside them are the
-// layouts that were chosen for whole networks, and the measurements that they come of.
+// A choice is "found" if it makes a unit faster alone. It is "kept" if it makes a network faster,
+// too. Only kept choices are used. They hold for one kind of processor and one number of workers.
+// The database also has the layouts that were chosen for whole networks, and their measurements.
 #pragma once
 
 #include "compile/compile.h"
@@ -15,7 +15,7 @@
 
 namespace lathe {
 
-/// For what a choice holds.
+/// What a choice holds for.
 struct TunedFor {
   std::string unit;    ///< its key (units.h), or a network's (pass_layout.h)
   std::string target;  ///< name, instructions and processor
@@ -25,9 +25,9 @@ struct TunedFor {
 /// One candidate that was tried.
 struct Measurement {
   Choice choice;
-  std::string code;          ///< a name of its kernels: equal ones are measured once
-  double time = 0;           ///< seconds, the median; 0 where it failed
-  double own = 0;            ///< the same of what the template itself chooses, in the same run
+  std::string code;          ///< a name of its kernels: equal kernels are measured once
+  double time = 0;           ///< median in seconds; 0 if it failed
+  double own = 0;            ///< time of the template's own choice, in the same run
   std::string failure = "";  ///< why it does not count
 };
 
@@ -37,17 +37,17 @@ struct Found {
   double time = 0, own = 0;  ///< seconds, confirmed in a run of their own
 };
 
-/// What a unit takes in other layouts than usual, by the template's own choice.
+/// The time of a unit in unusual layouts. It is scheduled by the template's own choice.
 struct LayoutCost {
-  double time = 0;           ///< seconds; 0 where it failed
-  double own = 0;            ///< the same of the unit "beside" it, which took turns with it
+  double time = 0;           ///< seconds; 0 if it failed
+  double own = 0;            ///< time of the unit "beside" it, which was measured in turns with it
   std::string failure = "";  ///< why it does not count
 };
 
-/// The database. Its functions fail with a UserError where it cannot be read or written.
+/// The database. Its functions throw a UserError if it cannot be read or written.
 class TunedStore {
  public:
-  /// Opens the file, or makes it, with its folder.
+  /// Opens the file. Makes it, and its folder, if there is none.
   explicit TunedStore(const std::string& path);
 
   void add(const TunedFor& where, const Measurement& measurement);
@@ -56,42 +56,42 @@ class TunedStore {
   void set_found(const TunedFor& where, const Found& found);
   std::optional<Found> found(const TunedFor& where) const;
   std::optional<Found> kept(const TunedFor& where) const;
-  /// Keeps the choices that were found for these, all or none; those of "dropped" no longer.
+  /// Keeps the choices that were found for "found", and no longer those for "dropped": all or none.
   void keep(const std::vector<TunedFor>& found, const std::vector<TunedFor>& dropped);
   void add_cost(const TunedFor& where, const std::string& beside, const LayoutCost& cost);
   std::optional<LayoutCost> cost(const TunedFor& where, const std::string& beside) const;
 
-  /// Keeps the layouts that were chosen for a network; nothing: as the passes choose.
+  /// Keeps the layouts that were chosen for a network. Nothing: the passes choose.
   void keep_layouts(const TunedFor& network, const std::optional<LayoutChoice>& choice);
   std::optional<LayoutChoice> layouts(const TunedFor& network) const;
 
   /// Forgets all about these.
   void forget(const std::vector<TunedFor>& where);
 
-  /// Returns the choices that were found for other units, by unit.
+  /// Returns the choices that were found for all other units, by unit.
   std::map<std::string, Found> others(const TunedFor& where) const;
 
  private:
   Database database_;
 };
 
-/// Returns the file: $LATHE_TUNED, or tuned.db beside the cache of objects; "" if there is no
-/// folder for it, or $LATHE_TUNED is empty: then nothing is kept and nothing found.
+/// Returns the path of the file: $LATHE_TUNED, or tuned.db beside the object cache. It is "" if
+/// $LATHE_TUNED is empty, or if there is no folder. Then nothing is kept and nothing found.
 std::string tuned_path();
 
-/// Returns what choices for a target hold for: its name and instructions, and this processor.
+/// Returns the target of TunedFor: the name and instructions of a target, and this processor.
 std::string tuned_target(const Target& target);
 
-/// Returns the choices that were kept for a target and so many workers; null if there are none. A
-/// file that cannot be read is no failure: "warn" is told, and the templates choose.
+/// Returns the choices that were kept for a target and so many workers, or null if there are none.
+/// If the file cannot be read, "warn" gets the reason, and the templates choose.
 Chooser tuned_choices(const std::string& path, const Target& target, int threads,
                       const std::function<void(const std::string&)>& warn);
 
-/// Returns the layouts that were kept, in the same way; tuned_choices() says what is wrong with the
-/// file.
+/// Returns the layouts that were kept, in the same way. It does not warn: tuned_choices() does.
 LayoutChooser tuned_layouts(const std::string& path, const Target& target, int threads);
 
-/// Prints settings as JSON: {"block":16,"positions":5}; reads them, nothing if they are none.
+/// Prints settings as JSON: {"block":16,"positions":5}. Parses them; returns nothing if the text is
+/// something else.
 std::string print_settings(const Settings& settings);
 std::optional<Settings> parse_settings(const std::string& text);
 

@@ -1,18 +1,19 @@
-// The data of weights as kernels read them: written when a network is compiled, or later.
+// Writes the data of weights in the order in which kernels read them. That is done when a network
+// is compiled, or later.
 #pragma once
 
 #include "compile/compile.h"
 
 namespace lathe {
 
-/// Returns the graph with weights and state of which nothing is known but the types: no pass can
-/// compute anything from their data.
+/// Returns the graph without the data of weights and state. Only their types are known, so no pass
+/// can compute anything from their data.
 Graph without_data(Graph graph);
 
-/// Writes a weight's data to its place among the weights.
+/// Writes the data of a weight to its place among the weights.
 void write(const CompiledWeight& weight, const Array& data, std::byte* weights);
 
-/// Writes all these weights; the graph has them by their names.
+/// Writes the data of all these weights. The graph has weights of the same names.
 void write_all(const std::vector<CompiledWeight>& later, const Graph& graph, std::byte* weights);
 
 }  // namespace lathe

@@ -14,10 +14,14 @@
 
 #include "nest/dependence.h"
 #include "schedules/schedule_choices.h"
+#include "schedules/schedule_counting.h"
 #include "schedules/schedule_roles.h"
 
 namespace lathe::schedules {
 namespace {
+
+/// What a search may try: rows of windows in a turn; 0 is all. They divide usual images.
+const std::vector<long> possible_bands = {0, 2, 4, 7, 8, 14, 16};
 
 /// The statements of a nest by what they do, and the tensor between the two halves.
 struct Halves {
@@ -103,9 +107,10 @@ class Writing {
       : s_(s), choices_(choices), halves_(std::move(halves)), writer_(s.nest) {}
 
   std::optional<Written> run() {
-    set_apart();
     sum_ = main_of(halves_.first);
     window_ = main_of(halves_.second);
+    samples_ = samples_loop(s_.nest, window_);
+    set_apart(samples_loop(s_.nest, sum_));
     // Before anything is packed: that has no layout yet.
     window_roles_ = roles_of({writer_.nest(), s_.layouts, s_.target}, window_);
     last_roles_ = roles_of({writer_.nest(), s_.layouts, s_.target}, last_of_first());
@@ -117,7 +122,7 @@ class Writing {
     if (!write_half("window", second, "", {})) return std::nullopt;
     if (!share_channels()) return std::nullopt;
     share_rows();
-    writer_.share({is_batched() ? std::string(batch_loop) : "", channels_}, s_.target);
+    writer_.share({is_batched() ? samples_ : "", channels_}, s_.target);
     for (const Step& step : packs_) writer_.step(step.name, step.args);
     return writer_.written();
   }
@@ -130,6 +135,7 @@ class Writing {
   size_t sum_ = 0, window_ = 0;  // the statements that do the work
   std::vector<Step> packs_;      // what packs weights runs apart: it comes last
   Roles window_roles_{}, last_roles_{};
+  std::string samples_;   // the loop that counts them; "" if there is one sample
   std::string channels_;  // the loop over blocks of them
 
   const std::string& name(size_t statement) const { return s_.nest.statements()[statement].name; }
@@ -140,12 +146,19 @@ class Writing {
     return writer_.nest().order[statement].loops;
   }
 
-  /// Gives the loops of the first half names of their own.
-  void set_apart() {
+  /// Gives the loops of the first half names of their own, but for the one that counts samples: it
+  /// is called as in the second half.
+  void set_apart(const std::string& samples) {
     for (size_t i : halves_.first) {
       for (const Loop& loop : std::vector<Loop>(loops(i))) {
-        if (loop.name != batch_loop) writer_.step("rename", {in(i, loop.name), loop.name + ".in"});
+        bool same = !samples_.empty() && loop.name == samples;
+        std::string name = same ? samples_ : loop.name + ".in";
+        if (loop.name != name) writer_.step("rename", {in(i, loop.name), name});
       }
+    }
+    for (const OtherName& other : other_names(writer_.nest(), sum_)) {
+      bool is_first = std::ranges::find(halves_.first, other.statement) != halves_.first.end();
+      if (is_first && other.whole) rename_loop(writer_, other);
     }
   }
 
@@ -189,9 +202,7 @@ class Writing {
   }
 
   /// Returns how many loops over samples come first.
-  size_t batch(size_t statement) const {
-    return loops(statement).front().name == batch_loop ? 1 : 0;
-  }
+  size_t batch(size_t statement) const { return loops(statement).front().name == samples_ ? 1 : 0; }
 
   /// Brings both halves, and the border, into one loop over blocks of channels; returns whether
   /// they count alike.
@@ -206,7 +217,7 @@ class Writing {
     for (size_t i : halves_.border) {
       if (!cut_border(i)) return false;
     }
-    writer_.merge({std::string(batch_loop), channels_});
+    writer_.merge({samples_, channels_});
     return true;
   }
 
@@ -221,13 +232,14 @@ class Writing {
     writer_.step("split", {in(i, along->name), along->write.evenly});
     std::vector<Arg> order;
     if (is_batched()) {
-      writer_.step("rename", {in(i, roles.loops.front().name), std::string(batch_loop)});
-      order.emplace_back(in(i, std::string(batch_loop)));
+      const std::string& first = roles.loops.front().name;
+      if (first != samples_) writer_.step("rename", {in(i, first), samples_});
+      order.emplace_back(in(i, samples_));
     }
     writer_.step("rename", {in(i, blocks), channels_});
     order.emplace_back(in(i, channels_));
     for (const Loop& loop : loops(i)) {
-      bool placed = loop.name == batch_loop || loop.name == channels_ || loop.name == inside;
+      bool placed = loop.name == samples_ || loop.name == channels_ || loop.name == inside;
       if (!placed) order.emplace_back(in(i, loop.name));
     }
     order.emplace_back(in(i, inside));
@@ -254,7 +266,7 @@ class Writing {
     auto turns = in_turns(1);
     if (!turns) return;
     long rows = loops(window_)[batch(window_) + 1].extent;
-    long band = choices_.choose("band", 1, within({0, 2, 4, 7, 8, 14, 16}, 0, rows - 1));
+    long band = choices_.choose("band", 1, within(possible_bands, 0, rows - 1));
     if (band > 1) turns = in_turns(band);
     if (band > 0 && turns) writer_ = *turns;
   }

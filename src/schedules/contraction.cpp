@@ -17,6 +17,7 @@
 #include <algorithm>
 
 #include "schedules/schedule_choices.h"
+#include "schedules/schedule_counting.h"
 #include "schedules/schedule_product.h"
 #include "schedules/schedule_sizes.h"
 
@@ -25,6 +26,23 @@ namespace {
 
 /// What stays in a cache may take half of it: the other half is for all else that is touched.
 constexpr long share_of_cache = 2;
+
+/// Elements of fewer bytes become numbers of this size when they are computed with.
+constexpr long least_element = 4;
+
+/// Iterations of the sum over neighbours that are unrolled: enough to hide the loop around them.
+/// A sum of few iterations is unrolled as a whole.
+constexpr long unrolled_sum = 4, few_sums = 8;
+
+/// A chunk of a sum has at least so many iterations: in smaller ones, sums are stored too often.
+constexpr long least_chunk = 16;
+
+/// What a search may try: powers of two, and numbers between them that divide usual sizes.
+const std::vector<long> part_counts = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64};
+const std::vector<long> chunk_sizes = {16, 24, 32, 48, 64, 96, 128, 192, 256, 512};
+const std::vector<long> sample_counts = {1, 2, 4, 8, 16, 32};
+const std::vector<long> unrolled_sums = {1, 2, 4, 8, 16};
+const std::vector<long> prefetch_distances = {1, 2, 4, 8};
 
 /// Writes the recipe: fuses, splits, then orders and marks the loops.
 class Writing {
@@ -37,14 +55,17 @@ class Writing {
         parts_(std::move(parts)),
         writer_(situation.nest) {
     const Statement& statement = s_.nest.statements()[main_];
-    element_ = std::max(4L, size_of(s_.nest.tensors()[statement.write.tensor].element));
+    element_ = std::max(least_element, size_of(s_.nest.tensors()[statement.write.tensor].element));
     lanes_ = s_.target.lanes(element_);
     near_ = neighbours(roles_, parts_);
     std::erase(parts_.sums, near_);
-    sums_samples_ = std::erase(parts_.sums, batch_loop) > 0;
+    all_samples_ = samples_loop(s_.nest, main_);
+    sums_samples_ = std::erase(parts_.sums, all_samples_) > 0;
   }
 
   std::optional<Written> run() {
+    name_alike(writer_, main_);
+    named_ = writer_.nest();
     fuse_groups();
     fuse_positions();
     if (!choose_sizes()) return std::nullopt;
@@ -66,11 +87,13 @@ class Writing {
   Roles roles_;
   ProductLoops parts_;
   RecipeWriter writer_;
+  Nest named_;            // all statements call loops alike
   long element_, lanes_;  // bytes of an element, elements of a vector
   Tile tile_{1, 1, 1};
   bool block_stays_ = false, columns_first_ = false;
-  std::string near_;     // of the sums the one along the data in memory, which is split
-  long chunk_size_ = 0;  // of it; 0 where no positions are
+  std::string near_;         // of the sums the one along the data in memory, which is split
+  long chunk_size_ = 0;      // of it; 0 where no positions are
+  std::string all_samples_;  // the loop that counts them
   bool sums_samples_ = false;
   // Names of loops, from outside in; "" where there is no such loop.
   std::string part_, columns_, columns_inside_, chunk_, position_, samples_, sum_blocks_, sum_;
@@ -88,9 +111,11 @@ class Writing {
 
   /// Groups and the channels inside them are walked as one: that is how the result is stored.
   void fuse_groups() {
-    if (parts_.both.empty() || parts_.both.back() != "g") return;
-    if (roles_.find("g") + 1 != roles_.find(parts_.vector)) return;
-    writer_.step("fuse", {std::string("g"), parts_.vector, parts_.vector});
+    if (parts_.both.empty()) return;
+    std::string groups = parts_.both.back();
+    if (roles_.find(groups) + 1 != roles_.find(parts_.vector)) return;
+    if (!count_together(s_.nest, main_, groups, parts_.vector)) return;
+    writer_.step("fuse", {groups, parts_.vector, parts_.vector});
     parts_.both.pop_back();
   }
 
@@ -98,7 +123,7 @@ class Writing {
     size_t n = parts_.positions.size();
     if (n < 2) return;
     std::string rows = parts_.positions[n - 2], columns = parts_.positions[n - 1];
-    if (!are_flat(s_, rows, columns)) return;
+    if (!are_flat({named_, s_.layouts, s_.target}, rows, columns)) return;
     std::string both = rows + "_" + columns;
     writer_.step("fuse", {rows, columns, both});
     parts_.positions.pop_back();
@@ -109,7 +134,7 @@ class Writing {
   bool choose_sizes() {
     const LoopRole& v = *roles_.find(parts_.vector);
     long per_group = v.extent;  // beyond it the data are others
-    long block = v.write.evenly == 0 ? std::max(16L, 4 * lanes_) : v.write.evenly;
+    long block = v.write.evenly == 0 ? widest_side(lanes_) : v.write.evenly;
     if (extent(parts_.vector) != per_group) {
       while (per_group % block != 0) --block;
       if (block == 1) return false;
@@ -129,9 +154,9 @@ class Writing {
     return true;
   }
 
-  /// Do the weights of a column of four vectors stay in the first cache?
+  /// Do the weights of the widest column stay in the first cache?
   bool weights_stay() const {
-    long bytes = element_ * 4 * lanes_ * (near_.empty() ? 1 : extent(near_));
+    long bytes = element_ * most_vectors * lanes_ * (near_.empty() ? 1 : extent(near_));
     for (const std::string& sum : parts_.sums) bytes *= extent(sum);
     return bytes <= s_.target.l1_bytes / share_of_cache;
   }
@@ -172,7 +197,7 @@ class Writing {
     parts_.positions.pop_back();
     // The loop whose parts fit: the rows, or all positions where they are one loop.
     bool rows =
-        !parts_.positions.empty() && parts_.positions.back() != batch_loop && !sums_samples_;
+        !parts_.positions.empty() && parts_.positions.back() != all_samples_ && !sums_samples_;
     std::string& walked = rows ? parts_.positions.back() : last;
     long parts =
         parts_that_stay(s_.target, bytes_of(parts_.data), bytes_of(parts_.weight), columns());
@@ -188,8 +213,7 @@ class Writing {
             even_parts(s_.target, extent(walked), rows ? 1 : tile_.positions, shares, columns());
       }
     }
-    parts = choices_.choose("parts", parts,
-                            within({1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64}, 1, extent(walked)));
+    parts = choices_.choose("parts", parts, within(part_counts, 1, extent(walked)));
     long size = part_of(extent(walked), parts, rows ? 1 : tile_.positions);
     bool chunks = chunk_size_ != 0 && chunk_size_ < extent(near_);
     if (size == 1 && chunks) size = std::min(2L, extent(walked));  // or workers could not share it
@@ -205,12 +229,12 @@ class Writing {
     long evenly = roles_.find(near_)->reads[parts_.data].evenly, sums = 1;
     for (const std::string& sum : parts_.sums) sums *= extent(sum);
     auto bytes = static_cast<double>(element_ * tile_.block * tile_.blocks * sums);
-    return chunk_of(s_.target, bytes, extent(near_), std::max(16L, evenly), sums, visits);
+    return chunk_of(s_.target, bytes, extent(near_), std::max(least_chunk, evenly), sums, visits);
   }
 
   long choose_chunk(long own) {
     long all = extent(near_), evenly = roles_.find(near_)->reads[parts_.data].evenly;
-    std::vector<long> sizes = within({16, 24, 32, 48, 64, 96, 128, 192, 256, 512}, 2, all - 1);
+    std::vector<long> sizes = within(chunk_sizes, 2, all - 1);
     std::erase_if(sizes, [&](long n) { return evenly != 0 && n % evenly != 0 && evenly % n != 0; });
     sizes.push_back(all);
     return choices_.choose("chunk", own, sizes);
@@ -219,12 +243,12 @@ class Writing {
   /// Takes as many samples at a time as fit the second cache.
   void split_samples() {
     if (!sums_samples_) return;
-    samples_ = batch_loop;
+    samples_ = all_samples_;
     double bytes =
         (bytes_of(parts_.data) + bytes_of(parts_.weight)) / static_cast<double>(extent(samples_));
     auto fit = static_cast<long>(static_cast<double>(s_.target.l2_bytes) / share_of_cache / bytes);
     long size = choices_.choose("samples", std::clamp(fit, 1L, extent(samples_)),
-                                within({1, 2, 4, 8, 16, 32}, 1, extent(samples_)));
+                                within(sample_counts, 1, extent(samples_)));
     if (size == 1) {
       std::swap(chunk_, samples_);
     } else {
@@ -238,11 +262,11 @@ class Writing {
     std::string near = near_;
     long evenly = roles_.find(near_)->reads[parts_.data].evenly;
     if (chunk_size_ != 0) std::tie(chunk_, near) = writer_.split(near_, chunk_size_);
-    long together = std::max(4L, s_.target.lane_products ? lanes_ : 1L);
-    if (extent(near) <= 8) together = extent(near);
+    long together = std::max(unrolled_sum, s_.target.lane_products ? lanes_ : 1L);
+    if (extent(near) <= few_sums) together = extent(near);
     if (evenly != 0) together = std::min(together, evenly);
     std::vector<long> counts =
-        within({1, 2, 4, 8, 16}, 1, evenly != 0 ? evenly : roles_.find(near_)->extent);
+        within(unrolled_sums, 1, evenly != 0 ? evenly : roles_.find(near_)->extent);
     std::erase_if(counts, [&](long n) { return evenly % n != 0; });
     together = choices_.choose("unroll", together, counts);
     if (together == 1) {
@@ -259,7 +283,7 @@ class Writing {
       inside.insert(inside.begin(), order.begin(), order.end());
       order.clear();
     }
-    if (!inside.empty() && inside.front() == batch_loop) {
+    if (!inside.empty() && inside.front() == all_samples_) {
       order.push_back(inside.front());
       inside.erase(inside.begin());
     }
@@ -308,7 +332,7 @@ class Writing {
     const Access& weights = writer_.nest().statements()[main_].reads[parts_.weight];
     const Tensor& tensor = writer_.nest().tensors()[weights.tensor];
     bool packed = tensor.role == Role::local;
-    std::vector<long> distances = packed ? std::vector<long>{1, 2, 4, 8} : std::vector<long>();
+    std::vector<long> distances = packed ? prefetch_distances : std::vector<long>();
     long distance = choices_.choose("prefetch", 0, distances);
     std::string loop = sum_;
     for (const std::string& sum : parts_.sums) {

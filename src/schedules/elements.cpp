@@ -8,23 +8,40 @@
 
 #include "nest/dependence.h"
 #include "schedules/schedule_choices.h"
+#include "schedules/schedule_counting.h"
 #include "schedules/schedule_roles.h"
 
 namespace lathe::schedules {
 namespace {
 
+/// Points of a loop along which vectors may run. Writing side by side counts more than all reads of
+/// a usual statement. A read side by side counts more than one that is broadcast; one whose lanes
+/// are apart counts nothing. Lanes that are summed up at the end cost more than a read gains. A
+/// loop with no more points than "too_few" is no better than none.
+constexpr long side_by_side_write = 8, side_by_side_read = 2, broadcast = 1, lane_sums = 3;
+constexpr long too_few = 1;
+
+/// Vectors that are computed together, as their latencies overlap. Short loops take one at a time:
+/// little would be left for the others.
+constexpr long vectors_together = 4, long_enough = 8;
+
+/// What a search may try: vectors of a block.
+const std::vector<long> block_vectors = {1, 2, 4, 8};
+
 /// How well do vectors run along a loop? Writing side by side is best, then reading.
 long fitness(const LoopRole& loop, bool accumulates) {
   if (loop.extent < 2) return -1;
   if (!loop.write.moves && !accumulates) return -1;
-  long score = loop.write.step == 1 ? 8 : 0;
-  for (const Motion& read : loop.reads) score += read.step == 1 ? 2 : read.moves ? 0 : 1;
-  if (!loop.write.moves) score -= 3;  // the lanes are summed up at the end
+  long score = loop.write.step == 1 ? side_by_side_write : 0;
+  for (const Motion& read : loop.reads) {
+    score += read.step == 1 ? side_by_side_read : read.moves ? 0 : broadcast;
+  }
+  if (!loop.write.moves) score -= lane_sums;
   return score;
 }
 
 std::optional<std::string> best_loop(const Roles& roles, bool accumulates) {
-  long best = 1;
+  long best = too_few;
   std::optional<std::string> name;
   for (const LoopRole& loop : roles.loops) {
     long score = fitness(loop, accumulates);
@@ -60,9 +77,10 @@ std::string loop_across(const Roles& roles, const std::string& vector) {
 /// Returns how many iterations become vectors together.
 long choose_block(Choices& choices, const LoopRole& loop, long lanes) {
   long extent = loop.extent, evenly = loop.evenly();
-  long own = evenly != 0 ? std::min(evenly, 4 * lanes) : extent >= 8 * lanes ? 4 * lanes : lanes;
+  long wide = vectors_together * lanes;
+  long own = evenly != 0 ? std::min(evenly, wide) : extent >= long_enough * lanes ? wide : lanes;
   std::vector<long> blocks =
-      within({lanes, 2 * lanes, 4 * lanes, 8 * lanes}, 1, evenly != 0 ? evenly : extent);
+      within(multiples(lanes, block_vectors), 1, evenly != 0 ? evenly : extent);
   std::erase_if(blocks, [&](long n) { return evenly % n != 0; });
   return choices.choose("block", own, blocks);
 }
@@ -71,7 +89,7 @@ long choose_block(Choices& choices, const LoopRole& loop, long lanes) {
 void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, const Roles& roles,
            const std::string& vector, bool together, Choices& choices) {
   const LoopRole& loop = *roles.find(vector);
-  long lanes = s.target.lanes(4), extent = loop.extent, evenly = loop.evenly();
+  long lanes = s.target.lanes(real_bytes), extent = loop.extent, evenly = loop.evenly();
   long block = choose_block(choices, loop, lanes);
   std::vector<std::string> outer, inner;
   for (const LoopRole& other : roles.loops) {
@@ -122,10 +140,13 @@ void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, 
 
 /// The whole as one loop nest, if its statements are alike.
 std::optional<Written> together(const Situation& s, Choices& choices) {
-  Roles roles = roles_of(s, main_statement(s.nest));
+  size_t main = main_statement(s.nest);
+  Roles roles = roles_of(s, main);
   auto vector = best_loop(roles, false);
-  if (!vector || !are_alike(s.nest)) return std::nullopt;
+  if (!vector) return std::nullopt;
   RecipeWriter writer(s.nest);
+  name_alike(writer, main);
+  if (!are_alike(writer.nest())) return std::nullopt;
   along(writer, s, "", roles, *vector, s.nest.statements().size() > 1, choices);
   return writer.written();
 }

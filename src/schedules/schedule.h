@@ -21,19 +21,20 @@
 
 namespace lathe {
 
-/// What a template sees. The nest sets what it adds to (with_starts() of nest/starts.h).
+/// What a template sees. In the nest, statements set each sum to its first value: with_starts() of
+/// nest/starts.h put them there.
 struct Situation {
   const Nest& nest;
   const std::vector<Layout>& layouts;  ///< of each tensor
   const Target& target;
 };
 
-/// A recipe, and the nests that have to be judged: as they are before each step that changes the
-/// meaning, and at the end.
+/// A recipe, and the nests that have to be judged. These are the nest before each step that changes
+/// the meaning, and the nest at the end.
 struct Written {
   Recipe recipe;
   std::vector<Nest> nests;
-  double error = 0;  ///< the largest to expect of its algebraic steps (Applied::error)
+  double error = 0;  ///< the largest error of its algebraic steps (Applied::error)
 };
 
 /// A number in a template's recipe that a search may choose.
@@ -46,17 +47,22 @@ struct Knob {
 using Settings = std::map<std::string, long>;
 
 struct Schedule {
-  /// Templates are tried in this order: with fewer products, for one kind of nest, for any nest.
-  enum class For { fewer, kind, any };
+  /// What a template is for. Templates are tried in this order.
+  enum class For {
+    fewer,  ///< nests that can be computed with fewer products
+    kind,   ///< one kind of nest
+    any,    ///< any nest
+  };
   std::string name;
   std::string summary;  ///< one line
   For scope;
-  /// Returns what can be chosen; null: nothing can.
+  /// Returns the knobs of the template for a nest. Null: it has none.
   std::vector<Knob> (*knobs)(const Situation& situation);
-  /// Returns the recipe; nothing if the template is not for this nest, or a setting not for it.
+  /// Returns the recipe. Returns nothing if the template does not suit the nest, or if a setting
+  /// does not suit it.
   std::optional<Written> (*recipe)(const Situation& situation, const Settings& settings);
-  /// Says whether the template is likely quicker than those after it. Null: it is. A search may
-  /// choose one that is not.
+  /// Is the template likely quicker than those after it? Null: yes. A search may still choose a
+  /// template that is not.
   bool (*is_worth_it)(const Situation& situation) = nullptr;
 };
 
@@ -76,16 +82,16 @@ struct Choice {
   }
 };
 
-/// A recipe, the nest that it makes, and the template that wrote it. Where no template fits, the
-/// name is "" and the loops run as they are.
+/// A recipe, the nest that it makes, and the name of the template that wrote it. If no template
+/// fits, the name is "" and the loops stay as they are.
 struct Scheduled {
   std::string name;
   Recipe recipe;
   Nest nest;
-  bool as_chosen = false;  ///< a choice was given, and this is it
+  bool as_chosen = false;  ///< was a choice given, and does this follow it?
 };
 
-/// Rounding without a limit.
+/// The limit that allows any rounding.
 inline constexpr double any_error = std::numeric_limits<double>::infinity();
 
 /// Returns the recipe of the choice, if one is given and fits. Otherwise it returns the recipe of
@@ -94,14 +100,14 @@ inline constexpr double any_error = std::numeric_limits<double>::infinity();
 Scheduled schedule(const Situation& situation, const std::optional<Choice>& choice = std::nullopt,
                    double max_error = any_error);
 
-/// A template that fits a nest, and what can be chosen about it there.
+/// A template that fits a nest, and its knobs there.
 struct Fitting {
   std::string schedule;
   std::vector<Knob> knobs;
   Schedule::For scope = Schedule::For::kind;
 };
 
-/// Returns the templates that fit. The one that schedule() takes comes first; those that are hardly
+/// Returns the templates that fit. The one that schedule() takes comes first. Those that are not
 /// worth it come last.
 std::vector<Fitting> fitting_schedules(const Situation& situation);
 

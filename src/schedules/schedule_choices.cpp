@@ -63,6 +63,12 @@ std::vector<Knob> knobs_of(const Situation& situation, Writer write) {
   return choices.knobs();
 }
 
+std::vector<long> multiples(long unit, const std::vector<long>& factors) {
+  std::vector<long> result;
+  for (long factor : factors) result.push_back(factor * unit);
+  return result;
+}
+
 std::vector<long> within(const std::vector<long>& values, long least, long most) {
   std::vector<long> result;
   for (long value : values) {

@@ -1,15 +1,16 @@
-// What can be chosen about a template, written where the template decides it.
+// Knobs of a template. Each is written at the place where the template decides.
 //
 //   long unroll = choices.choose("unroll", 4, {1, 2, 8});   // 4, unless the settings say otherwise
 //
-// To find the knobs of a template, its recipe is written without settings: each choose() on the way
-// is a knob.
+// To find the knobs of a template, its recipe is written once without settings. Each choose() on
+// the way is a knob.
 #pragma once
 
 #include "schedules/schedule.h"
 
 namespace lathe::schedules {
 
+/// The settings of knobs, and the knobs that were asked for.
 class Choices {
  public:
   explicit Choices(Settings settings) : settings_(std::move(settings)) {}
@@ -17,15 +18,16 @@ class Choices {
   /// Returns the setting of a knob if it is one of "others", otherwise "own".
   long choose(const std::string& name, long own, const std::vector<long>& others);
 
-  /// Returns the setting of a knob, if there is one. For knobs that are decided together: the
-  /// caller then says with offer() what it chose, or with refuse() that the settings do not fit.
+  /// Returns the setting of a knob, if there is one. This is for knobs that are decided together.
+  /// The caller then tells with offer() what it chose, or with refuse() that the settings do not
+  /// fit.
   std::optional<long> wanted(const std::string& name) const;
   void offer(const std::string& name, long own, const std::vector<long>& others);
   void refuse() { refused_ = true; }
 
-  /// Returns whether all settings were used.
+  /// Were all settings used?
   bool fit() const;
-  /// Returns the knobs that leave a choice.
+  /// Returns the knobs that have more than one value.
   std::vector<Knob> knobs() const;
 
  private:
@@ -34,16 +36,19 @@ class Choices {
   bool refused_ = false;
 };
 
-/// A function that writes a template's recipe. It asks the choices for each number, and tells them
-/// which others are possible.
+/// A function that writes a template's recipe. It asks "choices" for each number, and tells which
+/// other numbers are possible.
 using Writer = std::optional<Written> (*)(const Situation& situation, Choices& choices);
 
-/// Returns the recipe for these settings; nothing if some could not be used.
+/// Returns the recipe for these settings. Returns nothing if a setting could not be used.
 std::optional<Written> written_with(const Situation& situation, const Settings& settings,
                                     Writer write);
 
-/// Returns what can be chosen about the recipe; nothing where there is none.
+/// Returns the knobs of the recipe. There are none if no recipe is written.
 std::vector<Knob> knobs_of(const Situation& situation, Writer write);
+
+/// Returns each of "factors" times "unit".
+std::vector<long> multiples(long unit, const std::vector<long>& factors);
 
 /// Returns those numbers of "values" that are from "least" to "most".
 std::vector<long> within(const std::vector<long>& values, long least, long most);

@@ -35,6 +35,9 @@ std::optional<ProductLoops> parts_with(
   return parts;
 }
 
+/// Loops with fewer iterations make no vectors that are worth it.
+constexpr long least_vector = 4;
+
 /// Is a tensor so much smaller than another that copying it costs next to nothing?
 bool is_small_beside(const Situation& s, size_t tensor, size_t other) {
   constexpr long much = 8;
@@ -57,7 +60,7 @@ std::optional<ProductLoops> product_loops(const Situation& s, const Roles& roles
   // those of the results too if possible.
   for (size_t weight : {1, 0}) {
     auto parts = parts_with(roles, weight, 1 - weight, [&](const LoopRole& loop) {
-      return loop.reads[weight].step == 1 && loop.write.step == 1 && loop.extent >= 4;
+      return loop.reads[weight].step == 1 && loop.write.step == 1 && loop.extent >= least_vector;
     });
     if (parts) return parts;
   }

@@ -1,27 +1,30 @@
-// Sums of products, and what each of their loops moves: the weights, the data or the result.
+// Sums of products. Each of their loops moves the weights, the data, the result, or several of
+// them.
 #pragma once
 
 #include "schedules/schedule_roles.h"
 
 namespace lathe::schedules {
 
-/// The loops of a sum of products. "both" move weights and data, "positions" only the data, and
-/// "sums" do not move the result.
+/// The loops of a sum of products, by what they move.
 struct ProductLoops {
-  size_t weight, data;  ///< reads
-  std::string vector;   ///< moves the weights and the result
-  std::vector<std::string> both, positions, sums;
-  bool packs = false;  ///< the weights are computed, but small: each run packs them
+  size_t weight, data;                 ///< the two factors, among the reads
+  std::string vector;                  ///< the weights and the result: vectors run along it
+  std::vector<std::string> both;       ///< the weights, the data and the result
+  std::vector<std::string> positions;  ///< the data and the result
+  std::vector<std::string> sums;       ///< not the result
+  bool packs = false;                  ///< the weights are computed, but small: each run packs them
 };
 
 /// Returns the loops of the statement. Returns nothing if the statement adds no products, or if no
 /// loop moves one factor alone.
 std::optional<ProductLoops> product_loops(const Situation& situation, const Roles& roles);
 
-/// Returns whether rows and columns can be walked by one loop, in every tensor that they move.
+/// Can one loop walk rows and columns, in every tensor that they move?
 bool are_flat(const Situation& situation, const std::string& rows, const std::string& columns);
 
-/// Returns the sum that runs along the data in memory: its factors are loaded together.
+/// Returns the loop of a sum that runs along the data in memory. Factors that lie side by side can
+/// be loaded together. Returns "" if there is no such loop.
 std::string neighbours(const Roles& roles, const ProductLoops& loops);
 
 }  // namespace lathe::schedules

@@ -120,8 +120,8 @@ void RecipeWriter::reorder(const std::vector<std::string>& loops) {
 }
 
 void RecipeWriter::share(const std::vector<std::string>& loops, const Target& target) {
-  // Several shares for each worker even out what disturbs one; a library may have more workers than
-  // it was compiled for.
+  // Rules of thumb: several shares for each worker even out what disturbs one; a library may have
+  // more workers than it was compiled for.
   constexpr long shares_each = 8, least_workers = 4;
   long enough = shares_each * std::max(least_workers, target.workers), shares = 1;
   for (const std::string& loop : loops) {
@@ -161,28 +161,32 @@ void RecipeWriter::merge_neighbours(const std::vector<std::string>& loops) {
 }
 
 bool fits_registers(const Target& target, long positions, long vectors) {
-  // Registers for what is loaded ahead; a broadcast can be part of the product.
-  long spare = target.lane_products ? 3 : 1, factors = target.lane_products ? positions : 1;
+  // Registers for what is loaded ahead: measured, with fewer the code spills. A broadcast can be
+  // part of the product.
+  constexpr long spare_with_lanes = 3, spare_with_broadcasts = 1;
+  long spare = target.lane_products ? spare_with_lanes : spare_with_broadcasts;
+  long factors = target.lane_products ? positions : 1;
   return positions == 1 || positions * vectors + vectors + factors <= target.registers - spare;
 }
 
 std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors,
                                            bool weights_stay) {
-  // In cycles: two products or loads are done in one. A load of four factors serves four products
-  // where an instruction can take one lane of it. Four pass until a sum can be added to again. A
-  // vector that comes from the second cache costs a quarter more, a factor hardly anything. The
-  // loop around it all costs a quarter.
+  // In cycles, as processors of today have them: two products or loads are done in one. A load of
+  // four factors serves four products where an instruction can take one lane of it. Four pass until
+  // a sum can be added to again. A vector that comes from the second cache costs a quarter more, a
+  // factor hardly anything. The loop around it all costs a quarter.
   constexpr double lane_load = 0.25, until_sum = 4.0, vector_fetch = 0.25, factor_fetch = 0.04;
-  constexpr double around = 0.25, clearly_cheaper = 0.999;
+  constexpr double around = 0.25, clearly_cheaper = 0.999, per_cycle = 2;
   // Weights that come from the second cache again and again had better meet more positions.
   bool fetched = !weights_stay && target.lane_products;
   std::optional<TileChoice> best;
   for (long t = 1; t <= std::min(positions, target.registers); ++t) {
     if (!fits_registers(target, t, vectors)) break;
     auto cycles = [&](long n) {
-      double products = static_cast<double>(n * vectors) / 2;
+      double products = static_cast<double>(n * vectors) / per_cycle;
       double broadcast = target.lane_products ? lane_load : 1;
-      double loads = (static_cast<double>(vectors) + static_cast<double>(n) * broadcast) / 2;
+      double loads =
+          (static_cast<double>(vectors) + static_cast<double>(n) * broadcast) / per_cycle;
       double fetch =
           vector_fetch * static_cast<double>(vectors) + factor_fetch * static_cast<double>(n);
       return std::max({products, loads, until_sum}) + (fetched ? fetch : 0) + around;

@@ -6,39 +6,45 @@
 
 namespace lathe::schedules {
 
-/// How one loop moves one access. Each iteration moves it by "step" elements. "evenly" is how many
-/// iterations in a row do so: those inside one block of a layout.
+/// Bytes of f32: cost models and templates without an element of their own count vectors of it.
+constexpr long real_bytes = 4;
+
+/// How one loop moves one access: by "step" elements in each iteration. In a layout of blocks, the
+/// access jumps at the end of a block; "evenly" counts the iterations between two jumps.
 struct Motion {
   bool moves = false;
   long step = 0;
-  long evenly = 0;  ///< 0: all
+  long evenly = 0;  ///< 0: it never jumps
 };
 
+/// How one loop moves all accesses of a statement.
 struct LoopRole {
   std::string name;
   long extent;
   Motion write;
   std::vector<Motion> reads;
 
-  /// Returns how many iterations move all accesses evenly; 0: all.
+  /// Returns how many iterations in a row move all accesses evenly. 0: all iterations.
   long evenly() const;
 };
 
-/// The statement that does most of the work, and its loops.
+/// A statement, and the roles of its loops from outside in.
 struct Roles {
   size_t statement;
   std::vector<LoopRole> loops;
 
+  /// Returns the loop of this name, or null.
   const LoopRole* find(const std::string& name) const;
 };
 
 /// Returns the roles of the loops of one statement.
 Roles roles_of(const Situation& situation, size_t statement);
 
-/// Returns the statement with most instances; of several, the one that accumulates.
+/// Returns the main statement: the one with the most instances. If several have as many, it is the
+/// one that accumulates.
 size_t main_statement(const Nest& nest);
 
-/// Writes a recipe, applying each step at once so that the next can be chosen by what is there.
+/// Writes a recipe. It applies each step at once, so that the next step can depend on the result.
 class RecipeWriter {
  public:
   explicit RecipeWriter(const Nest& nest) : written_{{}, {nest}, 0} {}
@@ -47,48 +53,50 @@ class RecipeWriter {
   const Recipe& recipe() const { return written_.recipe; }
   const Written& written() const { return written_; }
 
+  /// Applies a step. Throws a UserError if it does not apply.
   void step(const std::string& name, std::vector<Arg> args);
-  /// Splits a loop unless it has no more iterations than "factor". Returns the names of the outer
-  /// loop ("" if it was not split) and of the inner one.
+  /// Splits a loop if it has more iterations than "factor". Returns the names of the outer loop and
+  /// of the inner one. If the loop is not split, the outer name is "".
   std::pair<std::string, std::string> split(const std::string& loop, long factor);
-  /// Splits a loop into blocks of "evenly" iterations, where there are several parts in one, and
-  /// these into parts. Returns the names of the loops over blocks, over parts, and inside a part;
-  /// "" for a loop that is not there.
+  /// Splits a loop into blocks of "evenly" iterations, and each block into parts. There are no
+  /// blocks if a block would not hold several whole parts. Returns the names of the loops over
+  /// blocks, over parts, and inside a part. A loop that does not exist has the name "".
   struct Split {
     std::string blocks, parts, inside;
   };
   Split split(const std::string& loop, long evenly, long part);
   /// Puts the loops of all statements into this order.
   void reorder(const std::vector<std::string>& loops);
-  /// Merges these loops, outermost first, where several statements have the same loop.
+  /// Merges those of these loops that all their statements can share, outermost first.
   void merge(const std::vector<std::string>& loops);
-  /// Merges these loops, outermost first, of statements that follow each other.
+  /// Merges these loops, outermost first, for statements that follow each other. Stops at the first
+  /// loop that cannot be merged.
   void merge_neighbours(const std::vector<std::string>& loops);
-  /// Shares the outermost of these loops among workers. It takes as many loops as are needed for
-  /// each worker to get about as much.
+  /// Makes the outermost of these loops parallel. It takes as many loops as are needed to give all
+  /// workers about the same amount of work.
   void share(const std::vector<std::string>& loops, const Target& target);
-  /// Packs the weights that a statement reads, in the order in which it does.
+  /// Packs the weights that a statement reads: they then lie in the order in which it reads them.
   void pack_weights(size_t statement);
-  /// Has some statement a loop of this name?
+  /// Does any statement have a loop of this name?
   bool has(const std::string& loop) const;
 
  private:
   Written written_;
 };
 
-/// The number of positions in a register tile, and its cost: the cycles of one product, for one
+/// A number of positions for a register tile. Its cost is in cycles: those of one product, for one
 /// vector of results at one position.
 struct TileChoice {
   long positions;
   double cost;
 };
 
-/// Returns whether a tile fits the registers: all its sums, one vector of weights for each column,
+/// Does a tile fit the registers? They hold all its sums, one vector of weights for each column,
 /// and the factors of one position. A tile of a single position always fits.
 bool fits_registers(const Target& target, long positions, long vectors);
 
-/// Chooses how many of all "positions" are in a tile that is "vectors" vectors wide and fits the
-/// registers.
+/// Chooses how many of "positions" positions a tile has. The tile is "vectors" vectors wide, and
+/// fits the registers. "weights_stay" says that its weights stay in the first cache.
 std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors,
                                            bool weights_stay = true);
 

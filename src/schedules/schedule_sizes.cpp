@@ -3,6 +3,7 @@
 #include "schedules/schedule_sizes.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "schedules/schedule_roles.h"
 
@@ -21,6 +22,19 @@ constexpr long sums_in_flight = 8;
 
 /// A chunk of weights is worth its while if it is read that many times the cache, or more.
 constexpr double often_enough = 5;
+
+/// Blocks side by side in a tile: those that are looked at, and those that a search may try.
+const std::vector<long> likely_blocks = {1, 2, 3, 4}, possible_blocks = {1, 2, 3, 4, 6, 8};
+
+/// The widest block that a search may try, in vectors: beyond it, sums no longer fit the registers.
+constexpr long most_vectors_of_block = 8;
+
+/// Parts of the data take half of their share of the cache, so that the next one can come in.
+constexpr double share_of_part = 2;
+
+/// For an even share of the work, loops are cut into at most so many parts for each worker: smaller
+/// parts even out nothing more.
+constexpr long most_parts_each = 4;
 
 /// Returns how many products are added to a tile before it is stored, at least: it costs a few to
 /// do that. Wider vectors want more weights in a cycle, so fewer products are worth it.
@@ -41,8 +55,8 @@ bool are_sides(const TileRoom& room, long channels, long blocks) {
 /// Returns the sides that are worth a look. Whole blocks first: of equal choices they load least.
 std::vector<std::pair<long, long>> likely_sides(const TileRoom& room) {
   std::vector<std::pair<long, long>> sides;
-  long most = std::max(16L, 4 * room.lanes), block = room.block;
-  for (long blocks : {1L, 2L, 3L, 4L}) {
+  long most = widest_side(room.lanes), block = room.block;
+  for (long blocks : likely_blocks) {
     bool fits = block <= most && (blocks == 1 || room.all % (block * blocks) == 0);
     if (fits) sides.emplace_back(block, blocks);
   }
@@ -92,11 +106,13 @@ std::optional<TileChoice> positions_for(const Target& target, const TileRoom& ro
 
 }  // namespace
 
+long widest_side(long lanes) { return std::max(least_widest, most_vectors * lanes); }
+
 std::optional<Tile> choose_tile(const Target& target, const TileRoom& room, const TileWish& wish) {
   if (room.positions == 1) return single_position(room, wish);
   bool free = !wish.positions && !wish.block && !wish.blocks;
   std::optional<Tile> best = free ? std::optional(Tile{1, room.block, 1}) : std::nullopt;
-  double least = 1e300;
+  double least = std::numeric_limits<double>::infinity();
   for (auto [channels, blocks] : wanted_sides(room, wish)) {
     long vectors = (channels + room.lanes - 1) / room.lanes * blocks;
     auto choice = positions_for(target, room, wish, vectors);
@@ -111,9 +127,9 @@ std::vector<Knob> tile_knobs(const Target& target, const TileRoom& room, const T
   std::vector<long> positions, block, blocks;
   for (long n = 1; n <= room.positions && fits_registers(target, n, 1); ++n) positions.push_back(n);
   for (long n = room.block; n >= 1; --n) {
-    if (are_sides(room, n, 1) && n <= 8 * room.lanes) block.push_back(n);
+    if (are_sides(room, n, 1) && n <= most_vectors_of_block * room.lanes) block.push_back(n);
   }
-  for (long n : {1, 2, 3, 4, 6, 8}) {
+  for (long n : possible_blocks) {
     if (own.block * n <= room.all) blocks.push_back(n);
   }
   return {{"positions", std::move(positions)},
@@ -130,7 +146,7 @@ long evened(long extent, long size, long step) {
 long parts_that_stay(const Target& target, double data_bytes, double weight_bytes, long columns) {
   double budget = static_cast<double>(target.l2_bytes) / share_of_cache;
   if (data_bytes <= budget) return 1;
-  auto parts = static_cast<long>(data_bytes / (budget / 2)) + 1;
+  auto parts = static_cast<long>(data_bytes / (budget / share_of_part)) + 1;
   // Each part meets all weights: that must not cost more than it saves.
   bool weights_stay = weight_bytes <= budget;
   bool worth =
@@ -150,8 +166,9 @@ long even_parts(const Target& target, long extent, long step, long parts, long c
   constexpr double overhead = 0.002;
   if (target.workers == 1) return parts;
   long best = parts;
-  double least = 1e300;
-  for (long n = parts; n <= std::max(parts, 4 * target.workers) && n * step <= extent; ++n) {
+  double least = std::numeric_limits<double>::infinity();
+  for (long n = parts; n <= std::max(parts, most_parts_each * target.workers) && n * step <= extent;
+       ++n) {
     long size = part_of(extent, n, step), shares = (extent + size - 1) / size * columns;
     auto most = static_cast<double>((shares + target.workers - 1) / target.workers * size);
     double time = most * (1 + overhead * static_cast<double>(n));

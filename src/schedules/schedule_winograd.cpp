@@ -2,6 +2,7 @@
 #include "schedules/schedule_winograd.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "schedules/schedule_roles.h"
 
@@ -48,6 +49,12 @@ constexpr double equal = 0.001;
 /// Cycles in which a pass over the channels does no products: it begins and ends.
 constexpr double around_pass = 0.6;
 
+/// Products, or sums of a transformation, that a core does in a cycle.
+constexpr long per_cycle = 2;
+
+/// From so many groups on, these are enough for workers to share.
+constexpr long many_groups = 4;
+
 /// Returns the cycles that it takes to read what other workers wrote, or what is in memory.
 double reading(double bytes) { return bytes / far_bytes_per_cycle; }
 
@@ -63,14 +70,15 @@ double winograd_cycles(const Target& target, const WinogradShape& shape, long ou
   auto filters = static_cast<double>(shape.filters), channels = static_cast<double>(shape.channels);
   // Sums of few terms in two dimensions, and the loads and stores around them.
   double input = n * (m + 1) + moves_of_input * n, output = n * m + moves_of_output * n;
-  return static_cast<double>(shape.groups) * tiles / static_cast<double>(2 * target.lanes(4)) *
+  return static_cast<double>(shape.groups) * tiles /
+         static_cast<double>(per_cycle * target.lanes(real_bytes)) *
          (n * filters * channels / share_of_peak_in_planes + channels * input + filters * output);
 }
 
 double direct_cycles(const Target& target, const WinogradShape& shape) {
   return static_cast<double>(shape.groups * shape.rows * shape.columns * shape.window_rows *
                              shape.window_columns * shape.filters * shape.channels) /
-         (static_cast<double>(2 * target.lanes(4)) * share_of_peak_direct);
+         (static_cast<double>(per_cycle * target.lanes(real_bytes)) * share_of_peak_direct);
 }
 
 WinogradTiles::WinogradTiles(const Target& target, const WinogradShape& shape, long outputs,
@@ -78,7 +86,7 @@ WinogradTiles::WinogradTiles(const Target& target, const WinogradShape& shape, l
     : target_(target),
       shape_(shape),
       planes_(planes_of(shape, outputs)),
-      vectors_((filters + target.lanes(4) - 1) / target.lanes(4)),
+      vectors_((filters + target.lanes(real_bytes) - 1) / target.lanes(real_bytes)),
       columns_((shape.filters + filters - 1) / filters),
       tiles_(tiles_of(shape, outputs)),
       apart_(shape.samples * shape.groups) {}
@@ -92,6 +100,10 @@ TilePlan WinogradTiles::plan() const {
   return {own, shares_columns(own.tiles), false};
 }
 
+bool WinogradTiles::shares_columns(long block) const {
+  return block >= tiles_ && shape_.groups < many_groups;
+}
+
 bool WinogradTiles::fits(long positions) const {
   if (positions > target_.registers) return false;
   return positions == 1 || fits_registers(target_, positions, vectors_);
@@ -101,9 +113,10 @@ bool WinogradTiles::fits(long positions) const {
 /// group transformed, is made of whole register tiles and gives all workers as much.
 TileBlock WinogradTiles::choose_block() const {
   long budget = target_.l2_bytes * block_share / block_share_of;
-  long most = std::clamp(budget / (4 * planes_ * shape_.channels), least_tiles, most_tiles);
+  long most =
+      std::clamp(budget / (real_bytes * planes_ * shape_.channels), least_tiles, most_tiles);
   TileBlock best{1, 1};
-  double least = 1e300;
+  double least = std::numeric_limits<double>::infinity();
   for (long t = 1; fits(t); ++t) {
     for (long size = t; size < std::min(most, tiles_) + t; size += t) {
       TileBlock block{std::min(size, tiles_), t};
@@ -152,13 +165,13 @@ double WinogradTiles::passes(const TileBlock& block) const {
 /// Returns the cycles of so many passes over the channels, for all planes and columns. A pass
 /// begins and ends with few products.
 double WinogradTiles::cycles(const TileBlock& block, double passes) const {
-  double pass = static_cast<double>(block.positions * vectors_) / 2 + around_pass;
+  double pass = static_cast<double>(block.positions * vectors_) / per_cycle + around_pass;
   return static_cast<double>(planes_ * columns_ * shape_.channels * apart_) * passes * pass;
 }
 
 /// Returns the bytes of a matrix for each plane, of all groups and samples.
 double WinogradTiles::bytes(long rows, long columns) const {
-  return static_cast<double>(4 * apart_ * planes_ * rows * columns);
+  return static_cast<double>(real_bytes * apart_ * planes_ * rows * columns);
 }
 
 /// Returns the cycles of the busiest worker where they share tiles, or columns: its products, and

@@ -1,4 +1,5 @@
-// What winograd(m) costs on a target, how its work is cut into blocks, and how workers share it.
+// Plans the work of winograd(m) on a target: what it costs, how tiles are cut into blocks, and what
+// workers share.
 //
 //   WinogradTiles tiles(target, shape, 4, 16);   // tiles of 4 x 4 outputs, 16 filters in a column
 //   TilePlan plan = tiles.plan();
@@ -24,27 +25,31 @@ long planes_of(const WinogradShape& shape, long outputs);
 double winograd_cycles(const Target& target, const WinogradShape& shape, long outputs);
 double direct_cycles(const Target& target, const WinogradShape& shape);
 
-/// How many tiles are transformed together, and how many of them are in registers at a time.
+/// A block of tiles.
 struct TileBlock {
-  long tiles, positions;
+  long tiles;      ///< that are transformed together
+  long positions;  ///< how many of them are in registers at a time
 };
 
+/// How tiles are cut into blocks, and what workers share.
 struct TilePlan {
   TileBlock block;
-  bool columns;  ///< workers share the columns of filters, not the blocks
-  bool planes;   ///< they share the planes, all columns of one before the next
+  bool columns;  ///< do workers share the columns of filters? Otherwise they share the blocks
+  bool planes;   ///< do workers share the planes, and all columns of a plane before the next?
 };
 
 /// Chooses how tiles are cut into blocks, and what workers share.
 class WinogradTiles {
  public:
-  /// "filters" are those of a column.
+  /// A column has "filters" filters.
   WinogradTiles(const Target& target, const WinogradShape& shape, long outputs, long filters);
 
+  /// Returns the number of tiles of one sample and group.
   long count() const { return tiles_; }
+  /// Chooses the plan that takes the fewest cycles.
   TilePlan plan() const;
-  /// Returns whether workers share the columns of a block of so many tiles, by default.
-  bool shares_columns(long block) const { return block >= tiles_ && shape_.groups < 4; }
+  /// Do workers share the columns, if a block has "block" tiles and nobody chose otherwise?
+  bool shares_columns(long block) const;
 
  private:
   const Target& target_;

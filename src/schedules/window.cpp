@@ -9,13 +9,26 @@
 #include <algorithm>
 
 #include "schedules/schedule_choices.h"
+#include "schedules/schedule_counting.h"
 #include "schedules/schedule_roles.h"
+#include "transforms/transform_neural.h"
 
 namespace lathe::schedules {
 namespace {
 
-/// Windows larger than this stay loops.
-constexpr long most_unrolled = 25;
+/// Windows larger than this stay loops. A search may try larger ones: beyond those, the code does
+/// not fit the instruction cache.
+constexpr long most_unrolled = 5 * 5, most_tried = 4 * most_unrolled;
+
+/// The part of the registers that results take: a quarter. The rest is for windows and weights.
+constexpr long share_of_registers = 4;
+
+/// Vectors side by side where there are no weights, and in copies: as many as a line or two hold.
+constexpr long wide_block = 4;
+
+/// What a search may try: vectors of a block, and positions of a tile.
+const std::vector<long> block_vectors = {1, 2, 4, 8};
+const std::vector<long> tile_positions = {2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16};
 
 /// The loops of the statement that slides the window.
 struct Parts {
@@ -58,7 +71,7 @@ std::optional<Parts> parts_of(const Roles& roles) {
 
 /// Returns how many of "extent" positions a tile has whose results take so many vectors each.
 long positions_of(const Target& target, long extent, long vectors) {
-  long most = std::max(1L, target.registers / 4 / vectors);
+  long most = std::max(1L, target.registers / share_of_registers / vectors);
   for (long t = std::min(most, extent); 2 * t > most; --t) {
     if (extent % t == 0) return t;
   }
@@ -85,7 +98,7 @@ void vectorize_copies(RecipeWriter& writer, const Situation& s, size_t main, lon
 /// Returns how many channels or columns a tile has, of those that lie together.
 long choose_block(Choices& choices, const Parts& parts, long extent, long lanes, long most) {
   long together = parts.evenly == 0 ? extent : parts.evenly;
-  std::vector<long> blocks = within({lanes, 2 * lanes, 4 * lanes, 8 * lanes}, 1, together);
+  std::vector<long> blocks = within(multiples(lanes, block_vectors), 1, together);
   std::erase_if(blocks, [&](long n) { return parts.evenly % n != 0; });
   return choices.choose("block", std::min(together, most), blocks);
 }
@@ -94,7 +107,44 @@ long choose_block(Choices& choices, const Parts& parts, long extent, long lanes,
 long choose_positions_of(Choices& choices, const Target& target, long extent, long vectors) {
   long most = std::min(extent, target.registers / vectors);
   return choices.choose("positions", positions_of(target, extent, vectors),
-                        within({2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16}, 2, most));
+                        within(tile_positions, 2, most));
+}
+
+/// Returns an index of the result that the main statement counts with two loops, and some other
+/// statement with one: the two loops are groups and the channels of a group.
+std::optional<Counted> groups_of(const Nest& nest, size_t main) {
+  for (const Counted& index : counted_indices(nest.statements()[main].write, nest.order[main])) {
+    bool alone = std::any_of(nest.order.begin(), nest.order.end(), [&](const Order& order) {
+      return find_loop(order, index.loop) && !find_loop(order, index.outer);
+    });
+    if (!index.outer.empty() && alone) return index;
+  }
+  return std::nullopt;
+}
+
+/// Brings statements together that count the same channels, rows or columns under other names:
+/// their loops become one, or get the same name where they cannot.
+void bring_together(RecipeWriter& writer, size_t main, const std::string& samples) {
+  std::vector<OtherName> others = other_names(writer.nest(), main);
+  // What sets more elements than the windows write stays apart.
+  std::erase_if(others, [&](const OtherName& other) {
+    return !other.whole && writer.nest().statements()[other.statement].reads.empty();
+  });
+  auto groups = groups_of(writer.nest(), main);
+  if (others.empty() && !groups) return;
+  if (!samples.empty()) writer.merge({samples});
+  if (groups) writer.step("merge", {groups->outer, groups->loop});
+  for (const OtherName& other : others) {
+    const Order& order = writer.nest().order[other.statement];
+    const std::string& own = order.loops[other.depth].name;
+    if (own == other.name) continue;
+    Step merge{"merge", {other.name, own}};
+    if (!find_loop(order, other.name) && applies(writer.nest(), merge)) {
+      writer.step(merge.name, merge.args);
+    } else {
+      rename_loop(writer, other);
+    }
+  }
 }
 
 std::optional<Written> write(const Situation& s, Choices& choices) {
@@ -106,19 +156,12 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   if (!found) return std::nullopt;
   Parts parts = *found;
   RecipeWriter writer(s.nest);
+  std::string samples = samples_loop(s.nest, main);
+  bring_together(writer, main, samples);
 
-  // Other statements may count the same channels under another name.
-  bool apart = std::any_of(s.nest.order.begin(), s.nest.order.end(), [](const Order& order) {
-    return !find_loop(order, "g") && find_loop(order, "co");
-  });
-  if (roles.find("g") != nullptr && apart) {
-    writer.merge({std::string(batch_loop)});
-    writer.step("merge", {std::string("g"), std::string("co")});
-  }
-
-  long lanes = s.target.lanes(4);
+  long lanes = s.target.lanes(real_bytes);
   // Without weights of each lane, which take registers, several vectors go side by side.
-  long most = statement.reads.size() > 1 && !parts.along_rows ? lanes : 4 * lanes;
+  long most = statement.reads.size() > 1 && !parts.along_rows ? lanes : wide_block * lanes;
   long extent = roles.find(parts.vector)->extent;
   long block = choose_block(choices, parts, extent, lanes, most);
   // Blocks of the layout first: the vectors of one pass over the same rows.
@@ -133,7 +176,7 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
     parts.outer.pop_back();
   }
   std::vector<std::string> order{blocks};
-  if (!parts.outer.empty() && parts.outer.front() == batch_loop) {
+  if (!parts.outer.empty() && parts.outer.front() == samples) {
     order.insert(order.begin(), parts.outer.front());
     parts.outer.erase(parts.outer.begin());
   }
@@ -145,13 +188,13 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   writer.reorder(order);
   writer.merge(shared);
   long unrolled = parts.window_size <= most_unrolled ? 1 : 0;
-  long could_be = parts.window_size <= 4 * most_unrolled ? 1 : 0;
+  long could_be = parts.window_size <= most_tried ? 1 : 0;
   if (choices.choose("unroll_window", unrolled, {0, could_be}) != 0) {
     for (const std::string& loop : parts.window) writer.step("unroll", {loop});
   }
   if (!unrolled_position.empty()) writer.step("unroll", {unrolled_position});
   writer.step("vectorize", {vector});
-  vectorize_copies(writer, s, main, 4 * lanes);
+  vectorize_copies(writer, s, main, wide_block * lanes);
   writer.share(shared, s.target);
   writer.pack_weights(main);
   return writer.written();

@@ -13,8 +13,11 @@
 #include <algorithm>
 
 #include "schedules/schedule_choices.h"
+#include "schedules/schedule_convolution.h"
+#include "schedules/schedule_counting.h"
 #include "schedules/schedule_roles.h"
 #include "schedules/schedule_winograd.h"
+#include "transforms/transform_winograd.h"
 
 namespace lathe::schedules {
 namespace {
@@ -24,38 +27,28 @@ long extent_of(const Order& order, const std::string& loop) {
   return at ? order.loops[*at].extent : 1;
 }
 
-/// Returns the convolution that a nest is: its loops must have the usual names.
-std::optional<WinogradShape> shape_of(const Situation& s) {
-  size_t main = main_statement(s.nest);
-  const Statement& statement = s.nest.statements()[main];
-  const Order& order = s.nest.order[main];
-  if (statement.update != Update::add || statement.reads.size() != 2) return std::nullopt;
-  for (const char* loop : {"co", "ci", "oh", "ow", "kh", "kw"}) {
-    if (!find_loop(order, loop)) return std::nullopt;
-  }
-  Roles roles = roles_of(s, main);
-  size_t data = s.nest.tensors()[statement.reads[0].tensor].role == Role::weight ? 1 : 0;
-  if (s.nest.tensors()[statement.reads[1 - data].tensor].role != Role::weight) return std::nullopt;
-  if (roles.find("ci")->reads[data].step != 1) return std::nullopt;
-  WinogradShape shape;
-  shape.groups = extent_of(order, "g");
-  shape.filters = extent_of(order, "co");
-  shape.channels = extent_of(order, "ci");
-  shape.rows = extent_of(order, "oh");
-  shape.columns = extent_of(order, "ow");
-  shape.window_rows = extent_of(order, "kh");
-  shape.window_columns = extent_of(order, "kw");
-  shape.samples = extent_of(order, std::string(batch_loop));
-  return shape;
-}
+/// What a search may try. Tiles of a block: numbers that divide those of usual images, 7 to 56 rows
+/// in tiles of 2 or 4. Tiles in registers, and vectors of a column: as many as can fit the
+/// registers. Iterations of a sum that are unrolled, or are asked for ahead: powers of two.
+const std::vector<long> block_sizes = {4,  5,  8,  10, 12, 15, 16, 20, 24,
+                                       25, 28, 30, 32, 48, 64, 98, 196};
+const std::vector<long> tile_sizes = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12};
+const std::vector<long> column_vectors = {4, 3, 2, 1, 6, 8};  // the first that fits is taken
+const std::vector<long> unrolled_sums = {1, 2, 4, 8, 16};
+const std::vector<long> distances = {8, 16, 32, 64, 128};
+
+/// Iterations of a sum that are unrolled where factors are broadcast: enough to hide the loop.
+constexpr long unrolled_broadcasts = 4;
+
+/// Outputs of a tile's row for which winograd(m) exists. Tiles of 6 round more: they come last.
+const std::vector<long> rows_of_outputs = {4, 2, 6};
 
 /// Returns the outputs that a tile's row may have, the quickest first.
 std::vector<long> possible_outputs(const Situation& s, const WinogradShape& shape) {
   std::vector<long> possible;
-  for (long m : {4L, 2L, 6L}) {
+  for (long m : rows_of_outputs) {
     if (shape.rows > m && shape.columns > m) possible.push_back(m);
   }
-  // Tiles of 6 round more: they are there to be chosen.
   if (possible.size() > 1 &&
       winograd_cycles(s.target, shape, 2) < winograd_cycles(s.target, shape, 4)) {
     std::swap(possible[0], possible[1]);
@@ -63,19 +56,16 @@ std::vector<long> possible_outputs(const Situation& s, const WinogradShape& shap
   return possible;
 }
 
-const std::vector<long> block_sizes = {4,  5,  8,  10, 12, 15, 16, 20, 24,
-                                       25, 28, 30, 32, 48, 64, 98, 196};
-const std::vector<long> tile_sizes = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12};
-
 /// Writes the recipe.
 class Writing {
  public:
-  Writing(const Situation& s, Choices& choices, const WinogradShape& shape, long outputs)
+  Writing(const Situation& s, Choices& choices, const Convolution& convolution, long outputs)
       : s_(s),
         choices_(choices),
-        shape_(shape),
+        shape_(convolution.shape),
+        loops_(convolution.loops),
         m_(outputs),
-        lanes_(s.target.lanes(4)),
+        lanes_(s.target.lanes(real_bytes)),
         writer_(s.nest) {}
 
   std::optional<Written> run() {
@@ -87,7 +77,7 @@ class Writing {
     mark_all();
     writer_.step("pack", {U_});
     std::string packed = writer_.nest().tensors().back().name;
-    long ahead = sum_.empty() ? 0 : choices_.choose("prefetch", 0, {8, 16, 32, 64, 128});
+    long ahead = sum_.empty() ? 0 : choices_.choose("prefetch", 0, distances);
     if (ahead > 0) writer_.step("prefetch", {packed, in(products_, sum_), ahead});
     return writer_.written();
   }
@@ -96,6 +86,8 @@ class Writing {
   const Situation& s_;
   Choices& choices_;
   WinogradShape shape_;
+  ConvolutionLoops loops_;
+  WinogradLoops made_;  // loops that the step makes
   long m_, lanes_;
   RecipeWriter writer_;
   std::string U_, products_;
@@ -124,8 +116,10 @@ class Writing {
   }
 
   void apply_winograd() {
-    size_t before = s_.nest.statements().size();
-    writer_.step("winograd", {m_, s_.nest.statements()[main_statement(s_.nest)].name});
+    size_t before = s_.nest.statements().size(), main = main_statement(s_.nest);
+    name_alike(writer_, main);
+    made_ = winograd_loops(writer_.nest(), loops_.rows, loops_.columns);
+    writer_.step("winograd", {m_, s_.nest.statements()[main].name});
     const auto& made = writer_.nest().statements();
     std::vector<size_t> written;  // by the statements that were made, in order
     for (size_t i = before; i < made.size(); ++i) written.push_back(made[i].write.tensor);
@@ -145,20 +139,22 @@ class Writing {
   /// Cuts the output into tiles everywhere, and these into blocks; false if a statement has other
   /// loops.
   bool split_tiles() {
-    writer_.split("oh", m_);
-    writer_.split("ow", m_);
+    const std::string &g = loops_.groups, &co = loops_.filters;
+    writer_.split(loops_.rows, m_);
+    writer_.split(loops_.columns, m_);
     for (const std::string& statement : output_) {
-      for (const char* loop : {"co", "oh.o", "ow.o"}) {
+      for (const std::string& loop : {co, made_.tile_rows, made_.tile_columns}) {
         if (!has(statement, loop)) return false;
       }
-      if (shape_.groups > 1 && !has(statement, "g")) {
-        writer_.step("split", {in(statement, "co"), shape_.filters});
-        writer_.step("rename", {in(statement, "co.o"), std::string("g")});
-        writer_.step("rename", {in(statement, "co.i"), std::string("co")});
+      if (shape_.groups > 1 && !has(statement, g)) {
+        writer_.step("split", {in(statement, co), shape_.filters});
+        writer_.step("rename", {in(statement, co + ".o"), g});
+        writer_.step("rename", {in(statement, co + ".i"), co});
       }
-      put(statement, {"oh.o", "ow.o", "oh.i", "ow.i"});
+      put(statement, {made_.tile_rows, made_.tile_columns, made_.rows, made_.columns});
     }
-    writer_.step("fuse", {std::string("oh.o"), std::string("ow.o"), std::string("t")});
+    std::string all = fresh_name(s_.nest, "t");
+    writer_.step("fuse", {made_.tile_rows, made_.tile_columns, all});
     filters_ = block_of_filters();
     WinogradTiles tiles(s_.target, shape_, m_, filters_);
     TilePlan own = tiles.plan();
@@ -168,7 +164,7 @@ class Writing {
     by_planes_ = choices_.choose("planes", own.planes ? 1 : 0, {0, 1}) == 1;
     bool columns = own.planes || tiles.shares_columns(block);
     by_columns_ = choices_.choose("columns", columns ? 1 : 0, {0, 1}) == 1;
-    std::tie(tile_blocks_, tile_) = writer_.split("t", block);
+    std::tie(tile_blocks_, tile_) = writer_.split(all, block);
     for (const std::string& statement : product_) {
       std::tie(tiles_outer_, tiles_inner_) = split(statement, tile_, positions);
     }
@@ -187,7 +183,7 @@ class Writing {
   /// Returns how many filters make a column of vectors.
   long block_of_filters() {
     std::vector<long> blocks;
-    for (long vectors : {4L, 3L, 2L, 1L, 6L, 8L}) {
+    for (long vectors : column_vectors) {
       bool fits = shape_.filters % (vectors * lanes_) == 0;
       if (fits) blocks.push_back(vectors * lanes_);
     }
@@ -196,12 +192,12 @@ class Writing {
   }
 
   void split_channels() {
-    std::tie(columns_, column_) = writer_.split("co", filters_);
+    std::tie(columns_, column_) = writer_.split(loops_.filters, filters_);
     for (const std::string& statement : output_) split(statement, column_, lanes_);
-    for (const std::string& statement : input_) split(statement, "ci", lanes_);
-    long together =
-        choices_.choose("together", s_.target.lane_products ? lanes_ : 4, {1, 2, 4, 8, 16});
-    std::tie(sum_, sum_inner_) = split(products_, "ci", together);
+    for (const std::string& statement : input_) split(statement, loops_.channels, lanes_);
+    long own = s_.target.lane_products ? lanes_ : unrolled_broadcasts;
+    long together = choices_.choose("together", own, unrolled_sums);
+    std::tie(sum_, sum_inner_) = split(products_, loops_.channels, together);
   }
 
   /// Puts the loops of one statement into this order; it need not have all of them.
@@ -214,40 +210,49 @@ class Writing {
   }
 
   void order_all() {
-    std::string n(batch_loop);
+    const std::string &n = loops_.samples, &g = loops_.groups, &u = made_.u, &v = made_.v;
     for (const std::string& s : weights_) {
-      put(s, {"g", columns_, column_, "ci", "u", "v", "kh", "kw"});
+      put(s,
+          {g, columns_, column_, loops_.channels, u, v, loops_.window_rows, loops_.window_columns});
       // Loops of its own: it does not run with the rest.
-      for (const std::string& loop : {std::string("g"), columns_}) {
+      for (const std::string& loop : {g, columns_}) {
         if (has(s, loop)) writer_.step("rename", {in(s, loop), loop + ".w"});
       }
     }
     for (const std::string& s : input_) {
-      std::vector<std::string> order{n, tile_blocks_, "g", tile_, "ci.o"};
-      if (by_columns_) order = {n, "g", "ci.o", tile_};
+      std::vector<std::string> order{n, tile_blocks_, g, tile_, channel_blocks()};
+      if (by_columns_) order = {n, g, channel_blocks(), tile_};
       // A column of the tile becomes a column of T; a row of T becomes a row of V.
-      std::vector<std::string> inside{"iw", "ih", "u"};
-      if (has(s, "v")) inside = {"u", "iw", "v"};
+      std::vector<std::string> inside{made_.input_columns, made_.input_rows, u};
+      if (has(s, v)) inside = {u, made_.input_columns, v};
       order.insert(order.end(), inside.begin(), inside.end());
-      order.push_back(has(s, "ci.i") ? "ci.i" : "ci");
+      order.push_back(channel_lanes(s));
       put(s, order);
       // The products of all tiles come between these tiles and those of the outputs.
       if (has(s, tile_)) writer_.step("rename", {in(s, tile_), input_tile()});
     }
     for (const std::string& s : product_) {
-      std::vector<std::string> order{n, tile_blocks_, "g", columns_, "u", "v"};
-      if (by_planes_) order = {n, tile_blocks_, "g", "u", "v", columns_};
+      std::vector<std::string> order{n, tile_blocks_, g, columns_, u, v};
+      if (by_planes_) order = {n, tile_blocks_, g, u, v, columns_};
       order.insert(order.end(), {tiles_outer_, sum_, sum_inner_, tiles_inner_, column_});
       put(s, order);
     }
     for (const std::string& s : output_) {
-      std::vector<std::string> order{n, tile_blocks_, "g", columns_, tile_, column_ + ".o"};
-      std::vector<std::string> inside{"oh.i", "v", "ow.i"};
-      if (is_half_done(s)) inside = {"v", "u", "oh.i"};
+      std::vector<std::string> order{n, tile_blocks_, g, columns_, tile_, column_ + ".o"};
+      std::vector<std::string> inside{made_.rows, v, made_.columns};
+      if (is_half_done(s)) inside = {v, u, made_.rows};
       order.insert(order.end(), inside.begin(), inside.end());
       order.push_back(lanes_loop());
       put(s, order);
     }
+  }
+
+  /// Returns the loops over the channels of the input, where it is transformed: over vectors, and
+  /// inside one.
+  std::string channel_blocks() const { return loops_.channels + ".o"; }
+  std::string channel_lanes(const std::string& statement) const {
+    std::string lanes = loops_.channels + ".i";
+    return has(statement, lanes) ? lanes : loops_.channels;
   }
 
   /// Returns the loop over the tiles of a block whose input is transformed.
@@ -255,7 +260,7 @@ class Writing {
 
   /// Does the statement make Q, the outputs' rows of columns that are still transformed?
   bool is_half_done(const std::string& statement) const {
-    return has(statement, "v") && !has(statement, "ow.i");
+    return has(statement, made_.v) && !has(statement, made_.columns);
   }
 
   /// Returns the loop of the outputs' vectors.
@@ -267,7 +272,7 @@ class Writing {
 
   /// Gives some statements outer loops of their own.
   void set_apart(const std::vector<std::string>& statements, const std::string& suffix) {
-    for (const std::string& loop : {std::string(batch_loop), std::string("g")}) {
+    for (const std::string& loop : {loops_.samples, loops_.groups}) {
       if (!has(statements.front(), loop)) continue;
       for (const std::string& s : statements) writer_.step("rename", {in(s, loop), loop + suffix});
       merge(loop + suffix);
@@ -275,28 +280,28 @@ class Writing {
   }
 
   void merge_all() {
-    for (const std::string& loop :
-         {std::string("g.w"), columns_ + ".w", column_, std::string("ci")}) {
+    const std::string &n = loops_.samples, &g = loops_.groups, &u = made_.u, &v = made_.v;
+    for (const std::string& loop : {g + ".w", columns_ + ".w", column_, loops_.channels}) {
       if (has(weights_.front(), loop)) merge(loop);
     }
     if (by_columns_) {
       set_apart(input_, ".in");
       if (by_planes_) set_apart(output_, ".out");
     }
-    for (const std::string& loop : {std::string(batch_loop), tile_blocks_, std::string("g")}) {
-      merge(loop);
-    }
-    merge(by_columns_ ? "ci.o" : input_tile());
-    merge(by_columns_ ? input_tile() : "ci.o");
+    for (const std::string& loop : {n, tile_blocks_, g}) merge(loop);
+    merge(by_columns_ ? channel_blocks() : input_tile());
+    merge(by_columns_ ? input_tile() : channel_blocks());
     merge(columns_);
-    for (const std::string& loop : {std::string("u"), std::string("v")}) merge(loop);
+    for (const std::string& loop : {u, v}) merge(loop);
     if (by_planes_) merge(columns_);
     merge(tiles_outer_);
     merge(tile_);
     merge(column_ + ".o");
     // Inside a tile: a column of T, a row of V, a column of Q, and what is made of a row of
     // outputs.
-    for (const char* loop : {"iw", "u", "v", "oh.i", "ow.i"}) merge(loop);
+    for (const std::string& loop : {made_.input_columns, u, v, made_.rows, made_.columns}) {
+      merge(loop);
+    }
     merge(lanes_loop());
   }
 
@@ -305,24 +310,28 @@ class Writing {
   }
 
   void mark_all() {
+    const std::string &u = made_.u, &v = made_.v;
     for (const std::string& s : input_) {
-      bool columns = has(s, "v");
-      for (const char* loop : {columns ? "iw" : "u", "ih", "v"}) mark(s, "unroll", loop);
-      mark(s, "vectorize", has(s, "ci.i") ? "ci.i" : "ci");
+      for (const std::string& loop : {has(s, v) ? made_.input_columns : u, made_.input_rows, v}) {
+        mark(s, "unroll", loop);
+      }
+      mark(s, "vectorize", channel_lanes(s));
     }
     for (const std::string& s : product_) {
       for (const std::string& loop : {sum_inner_, tiles_inner_}) mark(s, "unroll", loop);
       mark(s, "vectorize", column_);
     }
     for (const std::string& s : output_) {
-      for (const char* loop : {"ow.i", "u"}) mark(s, "unroll", loop);
-      mark(s, "unroll", is_half_done(s) ? "oh.i" : "v");
+      for (const std::string& loop : {made_.columns, u}) mark(s, "unroll", loop);
+      mark(s, "unroll", is_half_done(s) ? made_.rows : v);
       mark(s, "vectorize", lanes_loop());
     }
     for (const std::string& s : weights_) {
-      for (const char* loop : {"u", "v", "kh", "kw"}) mark(s, "unroll", loop);
+      for (const std::string& loop : {u, v, loops_.window_rows, loops_.window_columns}) {
+        mark(s, "unroll", loop);
+      }
     }
-    for (const std::string& loop : {std::string("g.w"), columns_ + ".w"}) {
+    for (const std::string& loop : {loops_.groups + ".w", columns_ + ".w"}) {
       mark(weights_.front(), "parallel", loop);
     }
     share();
@@ -330,12 +339,12 @@ class Writing {
 
   /// Shares the outermost loops among workers: of each part that has loops of its own.
   void share() {
-    std::string n(batch_loop);
-    if (!by_columns_) return share({n, tile_blocks_, "g"}, output_);
-    share({n + ".in", "g.in", "ci.o", input_tile()}, input_);
-    if (!by_planes_) return share({n, "g", columns_}, output_);
-    share({n, "g", "u", "v", columns_}, product_);
-    share({n + ".out", "g.out", columns_, tile_}, output_);
+    const std::string &n = loops_.samples, &g = loops_.groups;
+    if (!by_columns_) return share({n, tile_blocks_, g}, output_);
+    share({n + ".in", g + ".in", channel_blocks(), input_tile()}, input_);
+    if (!by_planes_) return share({n, g, columns_}, output_);
+    share({n, g, made_.u, made_.v, columns_}, product_);
+    share({n + ".out", g + ".out", columns_, tile_}, output_);
   }
 
   void share(std::vector<std::string> loops, const std::vector<std::string>& statements) {
@@ -348,20 +357,21 @@ class Writing {
 };
 
 std::optional<Written> write(const Situation& s, Choices& choices) {
-  auto shape = shape_of(s);
-  if (!shape) return std::nullopt;
-  std::vector<long> possible = possible_outputs(s, *shape);
+  auto convolution = convolution_of(s);
+  if (!convolution) return std::nullopt;
+  std::vector<long> possible = possible_outputs(s, convolution->shape);
   if (possible.empty()) return std::nullopt;
   long outputs = choices.choose("outputs", possible.front(), possible);
-  return Writing(s, choices, *shape, outputs).run();
+  return Writing(s, choices, *convolution, outputs).run();
 }
 
 bool is_worth_it(const Situation& s) {
-  auto shape = shape_of(s);
-  if (!shape) return false;
-  std::vector<long> possible = possible_outputs(s, *shape);
+  auto convolution = convolution_of(s);
+  if (!convolution) return false;
+  const WinogradShape& shape = convolution->shape;
+  std::vector<long> possible = possible_outputs(s, shape);
   return !possible.empty() &&
-         winograd_cycles(s.target, *shape, possible.front()) < direct_cycles(s.target, *shape);
+         winograd_cycles(s.target, shape, possible.front()) < direct_cycles(s.target, shape);
 }
 
 std::optional<Written> recipe(const Situation& s, const Settings& settings) {

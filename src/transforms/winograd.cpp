@@ -15,10 +15,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "nest/slide.h"
 #include "transforms/transform_neural.h"
 #include "transforms/transform_toom.h"
+#include "transforms/transform_winograd.h"
 
 namespace lathe::transforms {
 namespace {
@@ -152,15 +154,10 @@ class Rewriting {
   }
 
   void name_all() {
-    const std::string &h = s_.dims[h_.position], &w = s_.dims[w_.position];
-    th_ = h + ".o";
-    x_ = h + ".i";
-    tw_ = w + ".o";
-    y_ = w + ".i";
-    u_ = fresh("u");
-    v_ = fresh("v");
-    ih_ = fresh("ih");
-    iw_ = fresh("iw");
+    WinogradLoops loops = winograd_loops(nest_, s_.dims[h_.position], s_.dims[w_.position]);
+    std::tie(th_, tw_, x_, y_) =
+        std::tie(loops.tile_rows, loops.tile_columns, loops.rows, loops.columns);
+    std::tie(u_, v_, ih_, iw_) = std::tie(loops.u, loops.v, loops.input_rows, loops.input_columns);
     tiles_h_ = (h_.positions + m_ - 1) / m_;
     tiles_w_ = (w_.positions + m_ - 1) / m_;
   }

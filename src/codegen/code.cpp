@@ -1,0 +1,20 @@
+// code.cpp: what can be said of a kernel. Interface: code.h.
+#include "codegen/code.h"
+
+namespace lathe {
+
+long Code::count() const {
+  long n = 1;
+  for (long extent : parallel) n *= extent;
+  return n;
+}
+
+std::vector<size_t> arguments_of(const Code& code) {
+  std::vector<size_t> result;
+  for (size_t t = 0; t < code.tensors.size(); ++t) {
+    if (code.used[t] && code.scratch[t] < 0) result.push_back(t);
+  }
+  return result;
+}
+
+}  // namespace lathe
