@@ -55,7 +55,7 @@ void print_ways(const SearchResult& result) {
                          winner.original_ms));
   for (const ResultBaseline& each : result.blocks->ways) {
     std::string way = fmt::format("list of blocks ({})", each.way);
-    line("", each.ms ? print_way(way, *each.ms, each.original_ms)
+    line("", each.ms ? print_way(way, each.ms_beside(winner.original_ms), winner.original_ms)
                      : fmt::format("{:<34}none of {} passed", way, each.tried));
   }
   line("", print_way(way_of_winner(result), winner.ms, winner.original_ms));

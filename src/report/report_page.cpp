@@ -129,14 +129,15 @@ std::string print_spaces(const SearchResult& result) {
                             most, *result.log_networks);
 }
 
-/// Adds a row for each way of choosing from the list of blocks.
-void add_blocks(const ResultBlocks& blocks, std::vector<HtmlRow>& rows) {
+/// Adds a row for each way of choosing from the list of blocks, beside an original that takes
+/// "own".
+void add_blocks(const ResultBlocks& blocks, double own, std::vector<HtmlRow>& rows) {
   for (const ResultBaseline& each : blocks.ways) {
     Html name = html_text(fmt::format("list of blocks ({})", each.way));
     if (each.ms) {
       rows.push_back(
           {{name, html_text(each.tuned ? "the best that passed, tuned" : "the best that passed"),
-            html_text(print_digits(*each.ms)),
+            html_text(print_digits(each.ms_beside(own))),
             html_text(fmt::format("{:.2f}", each.original_ms / *each.ms))}});
     } else {
       rows.push_back({{name, html_text(fmt::format("none of {} passed", each.tried)), html_text(""),
@@ -157,7 +158,7 @@ Html others_section(const SearchResult& result) {
   double own = result.winner.original_ms > 0 ? result.winner.original_ms : result.original.ms;
   std::string tuned = result.winner.tuned ? ", tuned" : "";
   add("compiler alone", "the original" + tuned, own, own);
-  if (result.blocks) add_blocks(*result.blocks, rows);
+  if (result.blocks) add_blocks(*result.blocks, own, rows);
   if (result.found) add(way_of_winner(result), "the winner" + tuned, result.winner.ms, own);
   for (const ResultPeer& peer : result.peers) add(peer.name, "the original", peer.ms, own);
   Html table =

@@ -75,6 +75,9 @@ struct ResultBaseline {
   long macs = 0, weights = 0;
   std::string recipe;  ///< in text
   long tried = 0, refused = 0;
+  /// Returns the time where the original takes so long. Other runs, other speeds of the machine: so
+  /// times of several ways can stand beside each other.
+  double ms_beside(double original) const { return ms.value() * original / original_ms; }
   friend bool operator==(const ResultBaseline&, const ResultBaseline&) = default;
 };
 

@@ -90,7 +90,7 @@ class NetworkCheck {
     if (!changed.empty()) result_.push_back({node.name, own.key, changed, ""});
     for (size_t i = 0; i < outs.size(); ++i) {
       if (const auto& place = places.back().outputs.at(i)) {
-        handed_on_[outs[i]] = elements_of(outs[i], *place, own.outputs.at(i), {});
+        handed_on_[outs[i]] = elements_of({outs[i], outs[i], 0}, *place, own.outputs.at(i), {});
       }
     }
   }
@@ -170,18 +170,39 @@ class NetworkCheck {
     return found->second;
   }
 
-  /// Returns some elements of a value that lies so, behind so much padding.
-  std::vector<std::byte> elements_of(ValueId id, const lathe_place& place, Layout layout,
+  /// A value that lies in another one, of which it is some channels; or in itself.
+  struct Part {
+    ValueId value, whole;
+    long first;  // channel of the whole
+  };
+
+  /// Returns where a value lies in another one; nothing if it does not.
+  std::optional<Part> part_of(ValueId value, ValueId whole) const {
+    Part part{value, whole, 0};
+    while (value != whole) {
+      const Storage& storage = graph_.values[value].storage;
+      if (storage.whole == no_value) return std::nullopt;
+      part.first += storage.first;
+      value = storage.whole;
+    }
+    return part;
+  }
+
+  /// Returns some elements of a part; the whole lies so, behind so much padding.
+  std::vector<std::byte> elements_of(const Part& part, const lathe_place& place, Layout layout,
                                      const std::vector<Pad>& pad) {
-    const Type& type = graph_.values[id].type;
-    if (layout.axes.size() != type.shape.size()) layout = row_major_layout(type.shape);
+    const Type& type = graph_.values[part.value].type;
+    if (layout.axes.size() != type.shape.size()) {
+      layout = row_major_layout(graph_.values[part.whole].type.shape);
+    }
     const std::byte* begin = runner_.address(place);
     long bytes = size_of(type.element);
     std::vector<std::byte> result;
-    for (long number : sampled_elements(type.shape, remembered, id + 1)) {
+    for (long number : sampled_elements(type.shape, remembered, part.value + 1)) {
       std::vector<long> index(type.shape.size());
       for (size_t i = index.size(); i-- > 0; number /= type.shape[i]) {
         index[i] = number % type.shape[i] + (i < pad.size() ? pad[i].before : 0);
+        if (i == 1) index[i] += part.first;
       }
       const std::byte* at = begin + offset_of(index, layout) * bytes;
       result.insert(result.end(), at, at + bytes);
@@ -198,10 +219,12 @@ class NetworkCheck {
       ValueId id = ins.at(in);
       const auto& place = places.inputs.at(in);
       const Layout& layout = unit.inputs.at(in++);
-      auto found = handed_on_.find(id);
-      if (found == handed_on_.end() || !place) continue;
-      if (elements_of(id, *place, layout, face.pad) == found->second) continue;
-      return fmt::format("its input '{}' changed after it was computed", graph_.values[id].name);
+      for (const auto& [value, elements] : handed_on_) {
+        auto part = place ? part_of(value, id) : std::nullopt;
+        if (!part || elements_of(*part, *place, layout, face.pad) == elements) continue;
+        return fmt::format("its input '{}' changed after it was computed",
+                           graph_.values[value].name);
+      }
     }
     return "";
   }

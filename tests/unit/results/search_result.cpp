@@ -106,6 +106,12 @@ TEST(SearchResult, NamesTheWayOfTheWinner) {
   EXPECT_EQ(way_of_winner(result), "list of blocks (sampled)");
 }
 
+TEST(SearchResult, TimesOfOtherRunsAreBesideTheOriginals) {
+  // They took turns in a slower run: twice as fast, whatever the machine did.
+  ResultBaseline blocks{.way = "assigned", .ms = 6, .original_ms = 12};
+  EXPECT_DOUBLE_EQ(blocks.ms_beside(10), 5);
+}
+
 TEST(SearchResult, VerdictOfJournal) {
   ResultVerdict verdict = *sample_result().winner.verdict;
   EXPECT_EQ(verdict_from_json(to_json(sample_result())["winner"]["verdict"]), verdict);

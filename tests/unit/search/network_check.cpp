@@ -21,17 +21,18 @@ namespace {
 
 Graph graph() { return initialised(parse_graph(mixed_network), 1); }
 
-/// The network, compiled, and what its units became.
+/// A network, compiled, and what its units became.
 struct Sample {
+  Graph network;
   std::shared_ptr<MadeUnits> made = std::make_shared<MadeUnits>();
   Compiled compiled;
-  Sample() {
+  explicit Sample(Graph of = graph()) : network(std::move(of)) {
     CompileOptions how;
     how.made = made;
-    compiled = compile(graph(), how);
+    compiled = compile(network, how);
   }
   std::vector<UnitCheck> check() const {
-    return check_at_full_size(ready_to_compile(graph()), compiled, *made, {});
+    return check_at_full_size(ready_to_compile(network), compiled, *made, {});
   }
 };
 
@@ -62,6 +63,38 @@ TEST(NetworkCheck, FindsOneWrongInstructionInAnyKernel) {
     }
   }
   EXPECT_GE(broken, 6);
+}
+
+TEST(NetworkCheck, FindsPartsOfAConcatenationThatWereOverwritten) {
+  Graph dense = initialised(parse_graph(R"(graph dense
+input x: f32[1x16x8x8]
+weight w1: f32[16x16x3x3] = normal(0.1)
+weight w2: f32[32x16x1x1] = normal(0.1)
+weight w3: f32[16x48x1x1] = normal(0.1)
+p = conv(x, w1, pads=[1, 1, 1, 1]): f32[1x16x8x8]
+q = conv(x, w2): f32[1x32x8x8]
+c = concat(p, q, axis=1): f32[1x48x8x8]
+y = conv(c, w3): f32[1x16x8x8]
+output y
+)"),
+                            1);
+  Sample sample(dense);
+  for (const UnitCheck& check : sample.check()) EXPECT_EQ(check.wrong, "") << check.node;
+  // The unit of q is as right as before, but puts its result where p lies.
+  auto place_of = [&](const std::string& node) -> lathe_place& {
+    auto step = std::find_if(sample.compiled.steps.begin(), sample.compiled.steps.end(),
+                             [&](const CompiledStep& each) { return each.node == node; });
+    auto place = std::find_if(step->places.begin(), step->places.end(),
+                              [](const lathe_place& at) { return at.where == LATHE_ARENA; });
+    return *place;
+  };
+  place_of("q") = place_of("p");
+  std::vector<UnitCheck> checks = sample.check();
+  auto found = std::find_if(checks.begin(), checks.end(),
+                            [](const UnitCheck& check) { return !check.wrong.empty(); });
+  ASSERT_NE(found, checks.end());
+  EXPECT_EQ(found->node, "y");
+  EXPECT_EQ(found->wrong, "its input 'p' changed after it was computed");
 }
 
 TEST(NetworkCheck, SamplesCornersAndEdges) {
