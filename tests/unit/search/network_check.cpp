@@ -82,11 +82,12 @@ output y
   for (const UnitCheck& check : sample.check()) EXPECT_EQ(check.wrong, "") << check.node;
   // The unit of q is as right as before, but puts its result where p lies.
   auto place_of = [&](const std::string& node) -> lathe_place& {
-    auto step = std::find_if(sample.compiled.steps.begin(), sample.compiled.steps.end(),
+    std::vector<CompiledStep>& steps = sample.compiled.steps;
+    auto step = std::find_if(steps.rbegin(), steps.rend(),
                              [&](const CompiledStep& each) { return each.node == node; });
-    auto place = std::find_if(step->places.begin(), step->places.end(),
-                              [](const lathe_place& at) { return at.where == LATHE_ARENA; });
-    return *place;
+    // The result comes behind what is read.
+    return *std::find_if(step->places.rbegin(), step->places.rend(),
+                         [](const lathe_place& at) { return at.where == LATHE_ARENA; });
   };
   place_of("q") = place_of("p");
   std::vector<UnitCheck> checks = sample.check();
