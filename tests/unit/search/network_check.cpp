@@ -95,7 +95,8 @@ output y
                             [](const UnitCheck& check) { return !check.wrong.empty(); });
   ASSERT_NE(found, checks.end());
   EXPECT_EQ(found->node, "y");
-  EXPECT_EQ(found->wrong, "its input 'p' changed after it was computed");
+  // One of the two parts is not there, whichever ran first.
+  EXPECT_NE(found->wrong.find("changed after it was computed"), std::string::npos) << found->wrong;
 }
 
 TEST(NetworkCheck, SamplesCornersAndEdges) {
