@@ -145,7 +145,7 @@ Calibration calibrate(const CalibrateOptions& options, const JobListener& listen
   const GateRule paper = find_rule("paper");
   Calibration found;
   found.fitted = reader.read_all(options.tables);
-  common_origin(found.fitted.tables);
+  common_origin(found.fitted.tables);  // fails if they do not go together, before the long work
   FittedRule fitted =
       fit_rule(features_of(reader.metrics()), found.fitted.networks, options.tolerance);
   found.rule = fitted.rule;

@@ -42,7 +42,7 @@ Finish attach(Evaluation& evaluation) {
   // Where nothing reads the images, as in a cell without any operation, 0 is the right score.
   bool reads_images = !consumers(evaluation.network())[evaluation.network().inputs[0]].empty();
   if (probe.activations().empty() && reads_images) {
-    fail("fisher looks at activations behind each {}, and '{}' has none",
+    fail("fisher looks at activations behind each {}, and '{}' has none; try another --hook",
          name_of(evaluation.options().hook), evaluation.network().name);
   }
   std::vector<std::pair<std::string, size_t>> wanted;

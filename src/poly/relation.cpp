@@ -23,6 +23,13 @@ long to_long(isl_val* owned) {
 long ceil_divide(long a, long b) { return a >= 0 ? (a + b - 1) / b : -(-a / b); }
 long floor_divide(long a, long b) { return a >= 0 ? a / b : -((-a + b - 1) / b); }
 
+/// Returns the constraints of a set in one piece, without floors; nothing if it is none.
+std::optional<std::vector<Constraint>> linear_constraints(const isl::set& set) {
+  if (isl_set_n_basic_set(set.get()) != 1) return std::nullopt;
+  if (isl_set_involves_locals(set.get()) == isl_bool_true) return std::nullopt;
+  return constraints(set).front();
+}
+
 /// Narrows "sides" by  c*x[i] + k >= 0  (or = 0). False if the constraint couples coordinates.
 bool narrow(const Constraint& constraint, std::vector<Interval>& sides) {
   const Affine& e = constraint.expression;
@@ -125,11 +132,11 @@ bool leaves_sides(const Affine& e, const std::vector<Interval>& sides) {
 /// Looks at a set as a box that is cut by inequalities of which no two have a coordinate in common,
 /// as the rests of splits do: what isl would find out by solving programs. Nothing if it is none.
 std::optional<CutBox> cut_box(const isl::set& set) {
-  if (isl_set_n_basic_set(set.get()) != 1) return std::nullopt;
-  if (isl_set_involves_locals(set.get()) == isl_bool_true) return std::nullopt;
+  auto conditions = linear_constraints(set);
+  if (!conditions) return std::nullopt;
   CutBox result{std::vector<Interval>(arity(set), {-unbounded, unbounded}), true, false};
-  std::vector<Constraint> conditions = constraints(set).front(), coupling;
-  for (const Constraint& constraint : conditions) {
+  std::vector<Constraint> coupling;
+  for (const Constraint& constraint : *conditions) {
     if (couples(constraint) && !constraint.equality) {
       coupling.push_back(constraint);
       result.is_plain = false;
@@ -188,9 +195,9 @@ struct Reduced {
 };
 
 std::optional<Reduced> reduced(const isl::set& set, const isl::aff& a) {
-  if (isl_set_n_basic_set(set.get()) != 1) return std::nullopt;
-  if (isl_set_involves_locals(set.get()) == isl_bool_true) return std::nullopt;
-  Reduced result{constraints(set).front(), take_apart(a), std::vector<bool>(arity(set), false)};
+  auto conditions = linear_constraints(set);
+  if (!conditions) return std::nullopt;
+  Reduced result{*conditions, take_apart(a), std::vector<bool>(arity(set), false)};
   if (result.function.divisor != 1) return std::nullopt;
   for (size_t c = 0; c < result.conditions.size(); ++c) {
     auto found = solved(result.conditions[c]);
@@ -316,11 +323,10 @@ isl_stat collect_piece(isl_basic_set* owned, void* user) {
 }  // namespace
 
 std::optional<std::vector<Interval>> sides(const isl::set& set) {
-  if (isl_set_n_basic_set(set.get()) != 1) return std::nullopt;
-  if (isl_set_involves_locals(set.get()) == isl_bool_true) return std::nullopt;
+  auto conditions = linear_constraints(set);
+  if (!conditions) return std::nullopt;
   std::vector<Interval> result(arity(set), {-unbounded, unbounded});
-  std::vector<Constraint> conditions = constraints(set).front();
-  for (const Constraint& constraint : conditions) {
+  for (const Constraint& constraint : *conditions) {
     if (!narrow(constraint, result)) return std::nullopt;
   }
   for (const Interval& side : result) {

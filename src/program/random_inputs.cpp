@@ -14,7 +14,7 @@ namespace {
 constexpr long any_byte = 256;
 constexpr long unlimited = std::numeric_limits<long>::max();
 
-/// Hands a node on the whole numbers that it reads, in another shape or type, or some of them?
+/// Does the node hand on the whole numbers that it reads, all or some of them, in whatever shape?
 bool hands_on(const Node& node) {
   static constexpr std::array names = {"cast",    "concat", "expand",  "flatten",   "identity",
                                        "reshape", "slice",  "squeeze", "transpose", "unsqueeze"};

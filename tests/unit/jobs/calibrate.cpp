@@ -10,7 +10,7 @@
 #include "jobs/calibrate_cells.h"
 #include "search/journal.h"
 #include "support/repository.h"
-#include "support/small_network.h"
+#include "support/small_scoring.h"
 #include "support/temporary.h"
 
 namespace lathe::test {
@@ -85,9 +85,7 @@ struct SmallCalibration {
   CalibrateOptions options;
 
   SmallCalibration() {
-    options.score.network.network = directory.file("small.graph", small_network);
-    options.score.samples = 4;
-    options.score.seeds = 2;
+    options.score = small_scoring(directory);
     options.metrics = "macs";
     options.tables = {directory.file("small.csv", small_table())};
   }

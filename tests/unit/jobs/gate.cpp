@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "support/small_network.h"
+#include "support/small_scoring.h"
 #include "support/temporary.h"
 
 namespace lathe::test {
@@ -14,11 +14,7 @@ struct GateJob {
   TemporaryDirectory directory;
   GateJobOptions options;
 
-  GateJob() {
-    options.score.network.network = directory.file("small.graph", small_network);
-    options.score.samples = 4;
-    options.score.seeds = 2;
-  }
+  GateJob() { options.score = small_scoring(directory); }
 };
 
 TEST(GateJob, TheOriginalIsAsItWas) {

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "jobs/work_folder.h"
-#include "support/small_network.h"
+#include "support/small_scoring.h"
 #include "support/temporary.h"
 
 namespace lathe::test {
@@ -25,9 +25,7 @@ struct Search {
   std::vector<JobEvent> events;
 
   Search() {
-    options.score.network.network = directory.file("small.graph", small_network);
-    options.score.samples = 4;
-    options.score.seeds = 2;
+    options.score = small_scoring(directory);
     options.folder = directory.file("runs") + "/small";
     options.rule.tolerance = 20;  // what the rule expects of so small a network is beside the point
     options.space.most = 4;
