@@ -3,9 +3,11 @@
 
 Usage: tests/commands.py LATHE
 Wherever a document writes "lathe VERB --option", the verb must be one of the program and the option
-one of its help. An option that stands alone must be one of some verb, or of a script.
+one of its help. An option that stands alone must be one of some verb, or of a script. The examples
+of quick verbs that need no file are run.
 """
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +18,8 @@ DOCUMENTS = [ROOT / "README.md", ROOT / "HACKING.md", ROOT / "bench/README.md",
 OPTION = r"(?<![\w-])--[a-z][a-z_-]*"
 # Options of other programs that documents call: ctest, googletest.
 OTHERS = {"--preset", "--gtest_filter"}
+# Verbs whose examples are quick, and read nothing but what is installed.
+QUICK = ["apply", "conformance", "emit", "explain", "help", "inspect", "list"]
 
 
 def help_of(lathe, *words):
@@ -45,6 +49,18 @@ def check_command(lathe, command, helps):
             yield f"{verb} has no option {option}: {command}"
 
 
+def check_example(lathe, verb, text):
+    """Runs the example that a verb's help ends with."""
+    example = re.search(r"^example\n((?:  .*\n?)+)", text, re.M)
+    if not example:
+        yield f"{verb} has no example"
+        return
+    words = shlex.split(" ".join(example.group(1).split()))
+    result = subprocess.run([lathe, *words[1:]], capture_output=True, text=True)
+    if result.returncode != 0:
+        yield f"the example of {verb} fails: {result.stderr.strip()}"
+
+
 def main():
     lathe, helps, wrong = sys.argv[1], {}, 0
     verbs = re.findall(r"^  ([a-z]+) ", help_of(lathe, "--help"), re.M)
@@ -53,6 +69,10 @@ def main():
     for verb in verbs:
         helps[verb] = help_of(lathe, verb, "--help")
         known |= set(re.findall(OPTION, helps[verb]))
+    for verb in QUICK:
+        for message in check_example(lathe, verb, helps[verb]):
+            print(message)
+            wrong += 1
     for script in [*(ROOT / "scripts").iterdir(), *(ROOT / "bench").iterdir(), *(ROOT / "tests").glob("*.sh")]:
         if script.is_file():
             known |= set(re.findall(OPTION, script.read_text(errors="replace")))

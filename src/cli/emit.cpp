@@ -115,7 +115,7 @@ std::function<int()> set_up(Command& app) {
 
 Verb emit() {
   return {"emit", "print a nest or a layer NETWORK:LAYER at a stage of the compiler", set_up,
-          "lathe emit 'matmul(m=64, n=64, k=64)' 'split(n, 8) -> vectorize(n.i)' --at loops"};
+          "lathe emit 'matmul(i=64, j=64, k=64)' 'split(j, 8) -> vectorize(j.i)' --at loops"};
 }
 
 }  // namespace lathe::cli
