@@ -5,7 +5,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct ApplyArgs {
   NestArguments arguments;
   bool json = false;
 };
@@ -39,7 +39,7 @@ nlohmann::json report(const Nest& nest, const Recipe& recipe, const std::vector<
           {"means", meaning_after(nest, steps, steps.size())}};
 }
 
-int run(const Options& options) {
+int run_apply(const ApplyArgs& options) {
   Context context;
   Nest nest = load_nest(context, options.arguments.nest);
   Recipe recipe = load_recipe(options.arguments.recipe);
@@ -61,17 +61,17 @@ int run(const Options& options) {
   return accepted ? 0 : 1;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_apply(Command& app) {
+  auto options = std::make_shared<ApplyArgs>();
   add_nest_arguments(app, options->arguments);
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_apply(*options); };
 }
 
 }  // namespace
 
 Verb apply() {
-  return {"apply", "apply a recipe to a nest: verdicts, loops, cost", set_up,
+  return {"apply", "apply a recipe to a nest: verdicts, loops, cost", set_up_apply,
           "lathe apply 'conv(co=64, ci=64, oh=56, ow=56, k=3, pad=1)' 'group(2)'"};
 }
 

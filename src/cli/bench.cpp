@@ -19,7 +19,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct BenchArgs {
   NetworkArguments network;
   TunedArguments tuned;
   int threads = 1;
@@ -40,7 +40,7 @@ std::string print_size(long bytes) {
   return bytes >= 1 << 20 ? fmt::format("{} MiB", bytes >> 20) : fmt::format("{} KiB", bytes >> 10);
 }
 
-int show_machine(const Options& options) {
+int show_machine(const BenchArgs& options) {
   pin(1);
   Target target = native_target();
   Machine machine = measure_machine();
@@ -148,7 +148,7 @@ void print_layers(const std::vector<LayerTime>& layers, double peak) {
   }
 }
 
-int run_network(const Options& options) {
+int run_network(const BenchArgs& options) {
   Graph graph = initialised(load_network(options.network), options.network.seed);
   CompileOptions compile_options;
   compile_options.effort = options.thorough ? Effort::thorough : Effort::quick;
@@ -216,7 +216,7 @@ int run_network(const Options& options) {
   return 0;
 }
 
-int compare(const Options& options) {
+int compare(const BenchArgs& options) {
   PeerReport report = measured_peers({options.network, options.against, own_path(), options.threads,
                                       options.seconds, PeerOptions::Messages::shown});
   if (options.json) {
@@ -227,7 +227,7 @@ int compare(const Options& options) {
   return 0;
 }
 
-int run(const Options& options) {
+int run_bench(const BenchArgs& options) {
   if (options.machine) return show_machine(options);
   if (options.network.network.empty()) fail("give a network, or --machine");
   if (!options.against.empty()) {
@@ -236,8 +236,8 @@ int run(const Options& options) {
   return run_network(options);
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_bench(Command& app) {
+  auto options = std::make_shared<BenchArgs>();
   add_network_arguments(app, options->network);
   app.option("NETWORK")->optional();
   app.add_option("--threads", options->threads, "number of workers, each on its own core")
@@ -253,13 +253,13 @@ std::function<int()> set_up(Command& app) {
   app.add_flag("--thorough", options->thorough, "let LLVM optimise the code for longer");
   app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_bench(*options); };
 }
 
 }  // namespace
 
 Verb bench() {
-  return {"bench", "measure how fast a network runs here", set_up,
+  return {"bench", "measure how fast a network runs here", set_up_bench,
           "lathe bench resnet18 --threads 2 --layers"};
 }
 

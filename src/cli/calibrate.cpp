@@ -15,7 +15,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct CalibrateArgs {
   CalibrateOptions job;
   CellOptions cells;
   std::string picture, rule, table;
@@ -34,7 +34,7 @@ auto shown(const Job& job) {
 }
 
 /// Scores a table, and writes it with its scores.
-int write_table(const Options& options) {
+int write_table(const CalibrateArgs& options) {
   if (options.job.tables.size() != 1) fail("--write-table writes one table: give one with --table");
   NetworkTable table =
       shown([&](const JobListener& listener) { return scored_table(options.job, listener); });
@@ -44,7 +44,7 @@ int write_table(const Options& options) {
   return 0;
 }
 
-int run_recipes(const Options& options) {
+int run_recipes(const CalibrateArgs& options) {
   if (!options.table.empty()) return write_table(options);
   Calibration found =
       shown([&](const JobListener& listener) { return lathe::calibrate(options.job, listener); });
@@ -60,7 +60,7 @@ int run_recipes(const Options& options) {
   return 0;
 }
 
-int run_cells(const Options& options) {
+int run_cells(const CalibrateArgs& options) {
   CellOptions cells = options.cells;
   cells.score = options.job.score;
   cells.table = options.job.tables.front();
@@ -77,8 +77,8 @@ int run_cells(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_calibrate(Command& app) {
+  auto options = std::make_shared<CalibrateArgs>();
   add_score_arguments(app, options->job.score);
   app.add_option(
          "--table FILE", options->job.tables,
@@ -114,7 +114,7 @@ std::function<int()> set_up(Command& app) {
 }  // namespace
 
 Verb calibrate() {
-  return {"calibrate", "compare scores with the accuracy of trained networks", set_up,
+  return {"calibrate", "compare scores with the accuracy of trained networks", set_up_calibrate,
           "lathe calibrate resnet34-cifar --table networks.csv --data cifar10:FOLDER --write-rule "
           "rule.json"};
 }

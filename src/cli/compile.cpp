@@ -9,7 +9,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct CompileArgs {
   NetworkArguments network;
   TunedArguments tuned;
   int threads = 0;  ///< 0: one, or as many as a recipe says
@@ -19,7 +19,7 @@ struct Options {
 };
 
 /// Fails where a model is the one that a recipe was found for, and not what the recipe makes of it.
-void check_is_changed(const Options& options, const Remade& found, const Graph& graph) {
+void check_is_changed(const CompileArgs& options, const Remade& found, const Graph& graph) {
   if (found.recipe.empty() || structure_of(graph) != found.making.structure) return;
   fail(
       "'{0}' is the network that '{1}' was found for, before its layers were changed. To compile "
@@ -30,7 +30,8 @@ void check_is_changed(const Options& options, const Remade& found, const Graph& 
 }
 
 /// Fails where a recipe knows nothing of what is compiled: it is of another network.
-void check_is_known(const Options& options, const Making& making, const RecordedChoices& asked) {
+void check_is_known(const CompileArgs& options, const Making& making,
+                    const RecordedChoices& asked) {
   auto is_known = [&](const auto& unit) { return making.choices.schedules.contains(unit.first); };
   if (asked.schedules.empty()) return;
   if (std::any_of(asked.schedules.begin(), asked.schedules.end(), is_known)) return;
@@ -50,7 +51,7 @@ void print_known(const RecordedChoices& known, const RecordedChoices& asked) {
 }
 
 /// Writes a library whose code is as a recipe's bundle has it.
-void compile_as(const Options& options, const Graph& graph, CompileOptions how) {
+void compile_as(const CompileArgs& options, const Graph& graph, CompileOptions how) {
   Remade found = read_making(options.recipe);
   check_is_changed(options, found, graph);
   const Making& making = found.making;
@@ -67,7 +68,7 @@ void compile_as(const Options& options, const Graph& graph, CompileOptions how) 
 }
 
 /// Writes a library with what was tuned on this machine.
-void compile_tuned(const Options& options, const Graph& graph, CompileOptions how) {
+void compile_tuned(const CompileArgs& options, const Graph& graph, CompileOptions how) {
   int threads = std::max(options.threads, 1);
   how.target.workers = threads;
   how.choose = choices_for(options.tuned, how.target, threads);
@@ -75,7 +76,7 @@ void compile_tuned(const Options& options, const Graph& graph, CompileOptions ho
   write_library(lathe::compile(graph, how), options.folder, options.library);
 }
 
-int run(Options& options) {
+int run_compile(CompileArgs& options) {
   if (!options.recipe.empty()) options.recipe = recipe_file(options.recipe);
   CompileOptions how;
   how.target = target_named(options.target);
@@ -99,8 +100,8 @@ int run(Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_compile(Command& app) {
+  auto options = std::make_shared<CompileArgs>();
   add_network_arguments(app, options->network);
   app.add_option("-o,--output FOLDER", options->folder,
                  "the folder to write: a new one, or one that Lathe wrote")
@@ -121,13 +122,13 @@ std::function<int()> set_up(Command& app) {
       ->otherwise("the network's name");
   app.add_flag("--thorough", options->thorough, "let LLVM optimise the code for longer");
   app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
-  return [options] { return run(*options); };
+  return [options] { return run_compile(*options); };
 }
 
 }  // namespace
 
 Verb compile() {
-  return {"compile", "write a network as a library for C", set_up,
+  return {"compile", "write a network as a library for C", set_up_compile,
           "lathe compile model.onnx -o model --threads 2"};
 }
 

@@ -6,7 +6,7 @@
 namespace lathe::cli {
 namespace {
 
-std::function<int()> set_up(Command& app) {
+std::function<int()> set_up_completion(Command& app) {
   auto shell = std::make_shared<std::string>();
   app.add_option("SHELL", *shell, "the shell that reads the script")
       ->required()
@@ -20,7 +20,7 @@ std::function<int()> set_up(Command& app) {
 }  // namespace
 
 Verb completion() {
-  return {"completion", "print a script that completes commands in a shell", set_up,
+  return {"completion", "print a script that completes commands in a shell", set_up_completion,
           "source <(lathe completion bash)"};
 }
 

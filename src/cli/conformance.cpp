@@ -18,7 +18,7 @@ namespace {
 
 using Status = ConformanceResult::Status;
 
-struct Options {
+struct ConformanceArgs {
   std::string folder;
   std::string only;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
@@ -33,7 +33,7 @@ struct Counts {
 };
 
 std::vector<ConformanceResult> run_all(const std::vector<ConformanceTest>& tests,
-                                       const Options& options) {
+                                       const ConformanceArgs& options) {
   std::vector<ConformanceResult> results(tests.size());
   std::atomic<size_t> next = 0, done = 0;
   std::mutex printing;
@@ -103,7 +103,7 @@ std::regex parse_pattern(const std::string& text) {
   }
 }
 
-int run(const Options& options) {
+int run_conformance(const ConformanceArgs& options) {
   std::vector<ConformanceTest> tests = find_conformance_tests(options.folder);
   if (!options.only.empty()) {
     std::regex pattern = parse_pattern(options.only);
@@ -120,20 +120,20 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_conformance(Command& app) {
+  auto options = std::make_shared<ConformanceArgs>();
   app.add_option("FOLDER", options->folder, "the folder of ONNX's backend tests")->required();
   app.add_option("--only REGEX", options->only, "run the tests whose KIND/NAME matches this");
   app.add_option("--jobs", options->jobs, "how many tests run at the same time")
       ->check(range(1, 256));
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_conformance(*options); };
 }
 
 }  // namespace
 
 Verb conformance() {
-  return {"conformance", "run ONNX's own tests of backends", set_up,
+  return {"conformance", "run ONNX's own tests of backends", set_up_conformance,
           "lathe conformance /usr/share/libonnx-testdata/data --only node/test_relu"};
 }
 

@@ -10,7 +10,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct EmitArgs {
   NestArguments arguments;
   std::string at = "loops";
   std::string target = "native";
@@ -25,7 +25,7 @@ std::optional<std::pair<std::string, std::string>> layer_of(const std::string& t
   return std::pair(text.substr(0, colon), text.substr(colon + 1));
 }
 
-std::string print_kernels(const std::vector<NamedCode>& kernels, const Options& options) {
+std::string print_kernels(const std::vector<NamedCode>& kernels, const EmitArgs& options) {
   if (options.at == "code") {
     std::string text;
     for (const NamedCode& kernel : kernels) text += kernel.symbol + ":\n" + print(kernel.code);
@@ -35,7 +35,7 @@ std::string print_kernels(const std::vector<NamedCode>& kernels, const Options& 
   return options.at == "llvm" ? compiler.ir(kernels) : compiler.assembly(kernels);
 }
 
-int show_layer(const Options& options, const std::string& network, const std::string& layer) {
+int show_layer(const EmitArgs& options, const std::string& network, const std::string& layer) {
   if (!options.arguments.recipe.empty()) {
     fail("a layer of a network is compiled as its template says; give a recipe for a nest only");
   }
@@ -61,7 +61,7 @@ int show_layer(const Options& options, const std::string& network, const std::st
   return 0;
 }
 
-int show_nest(const Options& options) {
+int show_nest(const EmitArgs& options) {
   Context context;
   Nest nest = load_nest(context, options.arguments.nest);
   for (const Judged& judged :
@@ -90,13 +90,13 @@ int show_nest(const Options& options) {
   return 0;
 }
 
-int run(const Options& options) {
+int run_emit(const EmitArgs& options) {
   auto layer = layer_of(options.arguments.nest);
   return layer ? show_layer(options, layer->first, layer->second) : show_nest(options);
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_emit(Command& app) {
+  auto options = std::make_shared<EmitArgs>();
   add_nest_arguments(app, options->arguments);
   app.option("NEST")->description(
       "an operator, like conv(co=64, ...), a .nest file, or a layer of a network: NETWORK:LAYER");
@@ -108,13 +108,13 @@ std::function<int()> set_up(Command& app) {
   app.add_option("--threads", options->threads, "number of workers to compile for")
       ->check(range(1, 256));
   add_tuned_arguments(app, options->tuned);
-  return [options] { return run(*options); };
+  return [options] { return run_emit(*options); };
 }
 
 }  // namespace
 
 Verb emit() {
-  return {"emit", "print a nest or a layer NETWORK:LAYER at a stage of the compiler", set_up,
+  return {"emit", "print a nest or a layer NETWORK:LAYER at a stage of the compiler", set_up_emit,
           "lathe emit 'matmul(i=64, j=64, k=64)' 'split(j, 8) -> vectorize(j.i)' --at loops"};
 }
 

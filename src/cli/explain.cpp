@@ -7,12 +7,12 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct ExplainArgs {
   NestArguments arguments;
   bool json = false;
 };
 
-int run(const Options& options) {
+int run_explain(const ExplainArgs& options) {
   const NestArguments& arguments = options.arguments;
   if (is_run(arguments.nest)) {
     return arguments.recipe.empty() ? explain_run(arguments.nest, options.json)
@@ -35,21 +35,21 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_explain(Command& app) {
+  auto options = std::make_shared<ExplainArgs>();
   add_nest_arguments(app, options->arguments);
   app.option("NEST")->description(
       "an operator, like conv(co=64, ...), a .nest file, or the folder of a search");
   app.option("RECIPE")->description(
       "steps, like 'split(co, 16) -> group(2)', or a .json file of steps; of a search, a layer");
   app.add_flag("--json", options->json, "print JSON, for machines; of a search only");
-  return [options] { return run(*options); };
+  return [options] { return run_explain(*options); };
 }
 
 }  // namespace
 
 Verb explain() {
-  return {"explain", "show what steps do, or what a search did, and why", set_up,
+  return {"explain", "show what steps do, or what a search did, and why", set_up_explain,
           "lathe explain 'conv(co=64, ci=64, oh=56, ow=56, k=3, pad=1)' 'group(2)'"};
 }
 

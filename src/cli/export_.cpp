@@ -7,7 +7,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct ExportArgs {
   NetworkArguments network;
   std::string format = "onnx", file;
 };
@@ -16,7 +16,7 @@ void write_text(const std::string& file, const std::string& text) {
   write_file(file, {std::as_bytes(std::span(text))});
 }
 
-int run(const Options& options) {
+int run_export(const ExportArgs& options) {
   Graph graph = load_network(options.network);
   if (options.file.empty() && options.format == "onnx") {
     fail("say where to write the ONNX file to: -o FILE.onnx");
@@ -33,8 +33,8 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_export(Command& app) {
+  auto options = std::make_shared<ExportArgs>();
   add_network_arguments(app, options->network);
   app.add_option("--format", options->format, "what to write; torch is a PyTorch module")
       ->check(one_of({"onnx", "torch", "text"}));
@@ -42,14 +42,14 @@ std::function<int()> set_up(Command& app) {
                  "the file to write; torch writes FILE.py, and the weights beside it as FILE.npz")
       ->writes();
   app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
-  return [options] { return run(*options); };
+  return [options] { return run_export(*options); };
 }
 
 }  // namespace
 
 // The name "export" belongs to the language.
 Verb export_() {
-  return {"export", "write a network as an ONNX file, a PyTorch module, or text", set_up,
+  return {"export", "write a network as an ONNX file, a PyTorch module, or text", set_up_export,
           "lathe export resnet18 -o resnet18.onnx"};
 }
 

@@ -11,14 +11,14 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct GateArgs {
   ScoreArguments score;
   std::string layer, recipe, rule = "two-sided";
   long random = 0, confirmed = 0;
   bool json = false;
 };
 
-NetworkRecipe recipe_for(const Options& options) {
+NetworkRecipe recipe_for(const GateArgs& options) {
   if (options.layer.empty()) {
     const NetworkArguments& network = options.score.network;
     check_recipe(options.recipe, network.network, load_network(network));
@@ -55,7 +55,7 @@ void print_rule(const GateRule& rule) {
   print_line("fitted to", fmt::format("{}: {}", print(rule.origin), rule.source));
 }
 
-void print_verdict(const Options& options, const GateRule& rule, const GateVerdict& verdict) {
+void print_verdict(const GateArgs& options, const GateRule& rule, const GateVerdict& verdict) {
   fmt::print("{}{}\n", verdict.accepted ? "accepted" : "refused", print_sure(verdict.sure));
   if (!verdict.caveat.empty()) print_line("caution", verdict.caveat);
   print_line("why", verdict.reason);
@@ -104,14 +104,14 @@ nlohmann::json report(const GateRule& rule, const GateVerdict& verdict) {
   return result;
 }
 
-GateJobOptions job_of(const Options& options) {
+GateJobOptions job_of(const GateArgs& options) {
   GateJobOptions job;
   job.score = options.score;
   job.rule = find_rule(options.rule);
   return job;
 }
 
-void print_random(const Options& options, const RandomJudgement& found) {
+void print_random(const GateArgs& options, const RandomJudgement& found) {
   size_t all = found.log_ratios.size();
   if (options.json) {
     nlohmann::json report{{"networks", all},
@@ -134,7 +134,7 @@ void print_random(const Options& options, const RandomJudgement& found) {
   }
 }
 
-int run_random(const Options& options) {
+int run_random(const GateArgs& options) {
   RandomNetworks how{static_cast<size_t>(options.random), static_cast<size_t>(options.confirmed)};
   RandomJudgement found;
   {
@@ -145,7 +145,7 @@ int run_random(const Options& options) {
   return 0;
 }
 
-int run(const Options& options) {
+int run_gate(const GateArgs& options) {
   if (options.random > 0) return run_random(options);
   if (options.recipe.empty()) fail("say how layers are changed, or --random N");
   GateJobOptions job = job_of(options);
@@ -163,8 +163,8 @@ int run(const Options& options) {
   return verdict.accepted ? 0 : 1;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_gate(Command& app) {
+  auto options = std::make_shared<GateArgs>();
   add_score_arguments(app, options->score);
   app.add_option("RECIPE", options->recipe,
                  "how to change layers: 'NAMES: STEPS', or a .json or .recipe file; with --layer, "
@@ -178,13 +178,13 @@ std::function<int()> set_up(Command& app) {
   app.add_option("--exact", options->confirmed,
                  "of the random networks, judge so many exactly, too");
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_gate(*options); };
 }
 
 }  // namespace
 
 Verb gate() {
-  return {"gate", "judge whether a network keeps its capacity", set_up,
+  return {"gate", "judge whether a network keeps its capacity", set_up_gate,
           "lathe gate resnet18-cifar 'layer1.*: group(2)'"};
 }
 

@@ -6,7 +6,7 @@
 namespace lathe::cli {
 namespace {
 
-std::function<int()> set_up(Command& app) {
+std::function<int()> set_up_help(Command& app) {
   auto name = std::make_shared<std::string>();
   app.add_option("VERB", *name, "the verb to explain")->suggests(verb_names());
   return [name] {
@@ -18,7 +18,7 @@ std::function<int()> set_up(Command& app) {
 }  // namespace
 
 Verb help() {
-  return {"help", "explain Lathe, or one of its verbs", set_up, "lathe help optimize"};
+  return {"help", "explain Lathe, or one of its verbs", set_up_help, "lathe help optimize"};
 }
 
 }  // namespace lathe::cli

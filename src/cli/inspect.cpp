@@ -10,7 +10,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct InspectArgs {
   NetworkArguments network;
   bool layers = false, channels = false, json = false;
 };
@@ -207,7 +207,7 @@ void print_json(const Graph& graph, const std::vector<Layer>& layers) {
   fmt::print("{}\n", json.dump(2));
 }
 
-int run(const Options& options) {
+int run_inspect(const InspectArgs& options) {
   Graph graph = load_network(options.network);
   std::vector<Layer> layers = layers_of(graph);
   if (options.json) {
@@ -225,19 +225,19 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_inspect(Command& app) {
+  auto options = std::make_shared<InspectArgs>();
   add_network_arguments(app, options->network);
   app.add_flag("--layers", options->layers, "list every node");
   app.add_flag("--channels", options->channels, "list the channels that can only change together");
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_inspect(*options); };
 }
 
 }  // namespace
 
 Verb inspect() {
-  return {"inspect", "show a network's layers, shapes and costs", set_up,
+  return {"inspect", "show a network's layers, shapes and costs", set_up_inspect,
           "lathe inspect resnet18 --layers"};
 }
 

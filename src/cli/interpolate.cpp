@@ -11,7 +11,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct InterpolateArgs {
   InterpolateOptions job;
   std::string first, second, rule = "two-sided", plot;
   bool json = false, csv = false;
@@ -19,7 +19,7 @@ struct Options {
 
 using Model = InterpolatedNetwork;
 
-std::string name_of(const Between& between, const Options& options) {
+std::string name_of(const Between& between, const InterpolateArgs& options) {
   if (between.way != Between::Way::end) {
     return fmt::format("{} {:.0f} % {}",
                        between.way == Between::Way::filters ? "filters" : "layers",
@@ -28,7 +28,7 @@ std::string name_of(const Between& between, const Options& options) {
   return between.part == 0 ? options.first : options.second;
 }
 
-nlohmann::json to_json(const Model& model, const Options& options) {
+nlohmann::json to_json(const Model& model, const InterpolateArgs& options) {
   nlohmann::json json{{"name", name_of(model.between, options)},
                       {"way", name_of(model.between.way)},
                       {"part", model.between.part},
@@ -54,11 +54,11 @@ nlohmann::json to_json(const Model& model, const Options& options) {
 }
 
 /// Names the metric whose ratio is shown: the one that the rule's bands are of.
-std::string shown_metric(const Options& options) {
+std::string shown_metric(const InterpolateArgs& options) {
   return find_rule(options.rule).metrics().front().name;
 }
 
-void print_csv(const std::vector<Model>& models, const Options& options) {
+void print_csv(const std::vector<Model>& models, const InterpolateArgs& options) {
   fmt::print("way,part,macs,weights,ms,original_ms,{},predicted,pareto\n", shown_metric(options));
   for (const Model& model : models) {
     bool predicts = model.verdict.predicted && model.verdict.caveat.empty();
@@ -77,7 +77,7 @@ std::string print_points(const Model& model) {
   return fmt::format("{:+.1f}..{:+.1f}", interval.low, interval.high);
 }
 
-void print_table(const std::vector<Model>& models, const Options& options) {
+void print_table(const std::vector<Model>& models, const InterpolateArgs& options) {
   const std::string caveat = models.empty() ? "" : models.front().verdict.caveat;
   if (!caveat.empty()) fmt::print("{}\n\n", wrapped(caveat, 0, 0));
   fmt::print("{:<27} {:>9} {:>9} {:>8} {:>6} {:>6} {:>7}\n", "network", "MACs", "weights", "ms",
@@ -96,7 +96,7 @@ void print_table(const std::vector<Model>& models, const Options& options) {
       shown_metric(options));
 }
 
-void write_plot(const std::vector<Model>& models, const Options& options) {
+void write_plot(const std::vector<Model>& models, const InterpolateArgs& options) {
   Plot plot{.title = fmt::format("{}: from {} to {}", options.job.score.network.network,
                                  options.first, options.second),
             .x = {"latency, ms"},
@@ -115,7 +115,7 @@ void write_plot(const std::vector<Model>& models, const Options& options) {
   write_file(options.plot, {std::as_bytes(std::span(svg))});
 }
 
-std::vector<Model> measured(const Options& options) {
+std::vector<Model> measured(const InterpolateArgs& options) {
   InterpolateOptions job = options.job;
   job.first = parse_recipe(options.first);
   job.second = parse_recipe(options.second);
@@ -124,7 +124,7 @@ std::vector<Model> measured(const Options& options) {
   return lathe::interpolate(job, bar.listener());
 }
 
-int run(const Options& options) {
+int run_interpolate(const InterpolateArgs& options) {
   std::vector<Model> models = measured(options);
   if (options.json) {
     nlohmann::json json = nlohmann::json::array();
@@ -139,8 +139,8 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_interpolate(Command& app) {
+  auto options = std::make_shared<InterpolateArgs>();
   add_network_arguments(app, options->job.score.network);
   app.add_option("FIRST", options->first, "the recipe of one network, like 'group(2)'")->required();
   app.add_option("SECOND", options->second, "the recipe of the other, like 'group(4)'")->required();
@@ -161,13 +161,13 @@ std::function<int()> set_up(Command& app) {
   app.add_option("--plot FILE", options->plot, "draw the networks to an .svg file")->writes();
   auto* json = app.add_flag("--json", options->json, "print JSON, with the recipes");
   app.add_flag("--csv", options->csv, "print a table for spreadsheets")->excludes(json);
-  return [options] { return run(*options); };
+  return [options] { return run_interpolate(*options); };
 }
 
 }  // namespace
 
 Verb interpolate() {
-  return {"interpolate", "show the networks between two networks", set_up,
+  return {"interpolate", "show the networks between two networks", set_up_interpolate,
           "lathe interpolate resnet18-cifar 'group(2)' 'group(4)' --points 3"};
 }
 

@@ -100,12 +100,12 @@ void print_rows(const std::vector<Row>& rows) {
   }
 }
 
-struct Options {
+struct ListArgs {
   std::string what;
   bool json = false;
 };
 
-int run(const Options& options) {
+int run_list(const ListArgs& options) {
   std::vector<Row> rows = lists.at(options.what)();
   if (!options.json) {
     print_rows(rows);
@@ -119,19 +119,19 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_list(Command& app) {
+  auto options = std::make_shared<ListArgs>();
   std::vector<std::string> names;
   for (const auto& [name, rows] : lists) names.push_back(name);
   app.add_option("WHAT", options->what, "what to list")->required()->check(one_of(names));
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_list(*options); };
 }
 
 }  // namespace
 
 Verb list() {
-  return {"list", "list transforms, operators, models, judges, metrics or strategies", set_up,
+  return {"list", "list transforms, operators, models, judges, metrics or strategies", set_up_list,
           "lathe list transforms"};
 }
 

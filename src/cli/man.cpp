@@ -10,7 +10,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct ManArgs {
   std::string verb, folder;
 };
 
@@ -27,7 +27,7 @@ void write_pages(const std::string& folder) {
   for (const Verb& verb : all()) write_page(folder, "lathe-" + verb.name, print_man(verb));
 }
 
-int run(const Options& options) {
+int run_man(const ManArgs& options) {
   if (!options.folder.empty()) {
     if (!options.verb.empty()) fail("-o writes the pages of all verbs; leave out the VERB");
     write_pages(options.folder);
@@ -38,17 +38,19 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_man(Command& app) {
+  auto options = std::make_shared<ManArgs>();
   app.add_option("VERB", options->verb, "the verb that the page is about")->suggests(verb_names());
   app.add_option("-o,--output FOLDER", options->folder,
                  "write all pages to a folder, as lathe.1, lathe-apply.1 and so on")
       ->writes();
-  return [options] { return run(*options); };
+  return [options] { return run_man(*options); };
 }
 
 }  // namespace
 
-Verb man() { return {"man", "print a page of the manual", set_up, "lathe man gate | man -l -"}; }
+Verb man() {
+  return {"man", "print a page of the manual", set_up_man, "lathe man gate | man -l -"};
+}
 
 }  // namespace lathe::cli

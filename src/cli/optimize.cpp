@@ -14,7 +14,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct OptimizeArgs {
   OptimizeOptions job;
   std::string rule = "two-sided", max_params, max_macs, constraint, budget;
   double tolerance = -1;
@@ -53,7 +53,7 @@ double parse_budget(const std::string& text) {
   fail("--budget {}: write a time, as in 90s, 10m or 1h", text);
 }
 
-OptimizeOptions job_of(const Options& options) {
+OptimizeOptions job_of(const OptimizeArgs& options) {
   OptimizeOptions job = options.job;
   job.rule = find_rule(options.rule);
   if (options.tolerance >= 0) job.rule.tolerance = options.tolerance;
@@ -65,7 +65,7 @@ OptimizeOptions job_of(const Options& options) {
   return job;
 }
 
-OptimizeResult searched(const Options& options) {
+OptimizeResult searched(const OptimizeArgs& options) {
   OptimizeOptions job = job_of(options);
   listen_to_interruptions();
   SearchTelling telling(options.json, job.exact);
@@ -73,7 +73,7 @@ OptimizeResult searched(const Options& options) {
                          {[&](const JobEvent& event) { telling.show(event); }, is_interrupted});
 }
 
-int run(const Options& options) {
+int run_optimize(const OptimizeArgs& options) {
   OptimizeResult found = searched(options);
   if (!found.result) {
     print_stopped(options.json);
@@ -94,8 +94,8 @@ std::vector<std::string> strategy_names() {
   return names;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_optimize(Command& app) {
+  auto options = std::make_shared<OptimizeArgs>();
   OptimizeOptions& job = options->job;
   add_network_arguments(app, job.score.network);
   app.add_option("--work-dir FOLDER", job.folder, "where to keep the search")
@@ -141,13 +141,13 @@ std::function<int()> set_up(Command& app) {
       ->check(range(1, 256));
   app.add_option("--seed", job.score.network.seed, "seed of the search, weights and minibatches");
   app.add_flag("--json", options->json, "print events and the result as JSON, a line each");
-  return [options] { return run(*options); };
+  return [options] { return run_optimize(*options); };
 }
 
 }  // namespace
 
 Verb optimize() {
-  return {"optimize", "find a faster network that keeps its capacity", set_up,
+  return {"optimize", "find a faster network that keeps its capacity", set_up_optimize,
           "lathe optimize resnet18-cifar --tolerance 1 --work-dir runs/r18"};
 }
 

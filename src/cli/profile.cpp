@@ -9,7 +9,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct ProfileArgs {
   NetworkArguments network;
   SpaceOptions space;
   bool json = false;
@@ -41,7 +41,7 @@ nlohmann::json report(const NetworkSpace& space, const Range& macs, const Range&
           {"kinds", kinds}};
 }
 
-int run(const Options& options) {
+int run_profile(const ProfileArgs& options) {
   Graph network = load_network(options.network);
   NetworkSpace space = network_space(network, options.space);
   if (options.space.narrow) space = with_links(std::move(space), network);
@@ -75,8 +75,8 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_profile(Command& app) {
+  auto options = std::make_shared<ProfileArgs>();
   add_network_arguments(app, options->network);
   app.add_option("--include PATTERN", options->space.include,
                  "change only layers of this name, like 'layer[34].*'");
@@ -90,13 +90,13 @@ std::function<int()> set_up(Command& app) {
   app.add_option("--draws", options->space.variants.draws,
                  "draw so many recipes of several neural steps; 0 means all, which takes minutes");
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_profile(*options); };
 }
 
 }  // namespace
 
 Verb profile() {
-  return {"profile", "say how many networks a search could choose from", set_up,
+  return {"profile", "say how many networks a search could choose from", set_up_profile,
           "lathe profile resnet34-cifar --narrow"};
 }
 

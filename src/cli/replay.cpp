@@ -9,7 +9,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct ReplayArgs {
   std::string recipe, folder, network;
 };
 
@@ -45,7 +45,7 @@ std::string page_beside(const std::string& recipe) {
   return std::filesystem::exists(page) ? page.string() : "";
 }
 
-int run(const Options& options) {
+int run_replay(const ReplayArgs& options) {
   check_bundle_folder(options.folder);
   std::string path = recipe_file(options.recipe);
   Remade remade = read_making(path);
@@ -68,8 +68,8 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_replay(Command& app) {
+  auto options = std::make_shared<ReplayArgs>();
   app.add_option("RECIPE", options->recipe, "the winner.recipe of a bundle, or the bundle's folder")
       ->required();
   app.add_option("-o,--output FOLDER", options->folder,
@@ -78,13 +78,13 @@ std::function<int()> set_up(Command& app) {
       ->writes();
   app.add_option("--network FILE", options->network,
                  "where the network's file is now, if it was moved");
-  return [options] { return run(*options); };
+  return [options] { return run_replay(*options); };
 }
 
 }  // namespace
 
 Verb replay() {
-  return {"replay", "make the bundle of a search again from its recipe", set_up,
+  return {"replay", "make the bundle of a search again from its recipe", set_up_replay,
           "lathe replay runs/r18/bundle -o again"};
 }
 

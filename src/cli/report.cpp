@@ -5,28 +5,29 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct ReportArgs {
   std::string folder, output;
 };
 
-int run(const Options& options) {
+int run_report(const ReportArgs& options) {
   fmt::print("{}\n", write_report(options.folder, options.output));
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_report(Command& app) {
+  auto options = std::make_shared<ReportArgs>();
   app.add_option("FOLDER", options->folder, "the folder that 'lathe optimize' wrote")->required();
   app.add_option("-o,--output FILE", options->output, "the page to write")
       ->writes()
       ->otherwise("FOLDER/report.html");
-  return [options] { return run(*options); };
+  return [options] { return run_report(*options); };
 }
 
 }  // namespace
 
 Verb report() {
-  return {"report", "write a page about a search", set_up, "lathe report runs/r18 -o page.html"};
+  return {"report", "write a page about a search", set_up_report,
+          "lathe report runs/r18 -o page.html"};
 }
 
 }  // namespace lathe::cli

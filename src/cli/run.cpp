@@ -16,7 +16,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct RunArgs {
   NetworkArguments network;
   std::vector<std::string> inputs, outputs;
   std::string normalize = "none", labels, data;
@@ -46,7 +46,7 @@ bool is_folder(const std::string& network) {
 }
 
 /// A network that was compiled before.
-Runnable runnable_library(const Options& options) {
+Runnable runnable_library(const RunArgs& options) {
   const NetworkArguments& network = options.network;
   if (!is_library(network.network)) {
     fail("the folder '{}' has no manifest.json: 'lathe compile' writes folders that can be run",
@@ -68,7 +68,7 @@ Runnable runnable_library(const Options& options) {
 }
 
 /// A graph, compiled as it runs. Values of inputs may be known before.
-Runnable runnable(const Options& options, const std::map<std::string, Array>& known) {
+Runnable runnable(const RunArgs& options, const std::map<std::string, Array>& known) {
   if (is_folder(options.network.network)) return runnable_library(options);
   Graph graph = initialised(load_network(options.network, known), options.network.seed);
   auto faces_of = [&](const std::vector<ValueId>& ids) {
@@ -92,7 +92,7 @@ Runnable runnable(const Options& options, const std::map<std::string, Array>& kn
 }
 
 /// An .onnx file is imported with the inputs that are files: they may decide shapes.
-std::map<std::string, Array> known_values(const Options& options) {
+std::map<std::string, Array> known_values(const RunArgs& options) {
   std::map<std::string, Array> values;
   if (!is_onnx_file(options.network.network) || is_folder(options.network.network)) return values;
   std::vector<std::string> names;
@@ -107,7 +107,7 @@ std::map<std::string, Array> known_values(const Options& options) {
   return values;
 }
 
-int run_once(const Options& options) {
+int run_once(const RunArgs& options) {
   std::map<std::string, Array> known = known_values(options);
   Runnable network = runnable(options, known);
   std::vector<Array> inputs =
@@ -152,7 +152,7 @@ struct Answers {
   }
 };
 
-void print_answers(const Answers& answers, const Options& options, const std::string& data) {
+void print_answers(const Answers& answers, const RunArgs& options, const std::string& data) {
   double percent = 100 * static_cast<double>(answers.right) / static_cast<double>(answers.images);
   if (options.json) {
     nlohmann::json all{{"images", answers.images},
@@ -175,7 +175,7 @@ Shape image_of(const Type& type) {
 }
 
 /// Loads the images to run a network on: generated ones have its shape and its classes.
-Dataset load_images(const Options& options, const Runnable& network) {
+Dataset load_images(const RunArgs& options, const Runnable& network) {
   Dataset data = load_dataset(options.data, Split::test, *normalize_named(options.normalize));
   if (network.inputs.empty()) fail("the network has no input");
   const Shape& said = network.outputs.front().type.shape;
@@ -199,7 +199,7 @@ void check_fits(const Runnable& network, const Dataset& data, const std::string&
 }
 
 /// Runs the network on labelled images and counts how often it is right.
-int run_dataset(const Options& options) {
+int run_dataset(const RunArgs& options) {
   Runnable network = runnable(options, {});
   Dataset data = load_images(options, network);
   check_fits(network, data, options.data);
@@ -221,12 +221,12 @@ int run_dataset(const Options& options) {
   return 0;
 }
 
-int run(const Options& options) {
+int run_given(const RunArgs& options) {
   return options.data.empty() ? run_once(options) : run_dataset(options);
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_run(Command& app) {
+  auto options = std::make_shared<RunArgs>();
   add_network_arguments(app, options->network);
   app.option("NETWORK")->description(
       "a built-in network ('lathe list models'), an .onnx file, a .graph file, or a folder that "
@@ -248,13 +248,13 @@ std::function<int()> set_up(Command& app) {
   add_error_argument(app, options->tuned.max_error);
   app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_given(*options); };
 }
 
 }  // namespace
 
 Verb run() {
-  return {"run", "run a network on files, images or random numbers", set_up,
+  return {"run", "run a network on files, images or random numbers", set_up_run,
           "lathe run model.onnx --input photo.png --normalize imagenet --labels names.txt"};
 }
 

@@ -9,7 +9,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct ScoreArgs {
   ScoreArguments score;
   std::string metrics = metrics_used(Contribution::Use::bands).front().name;
   std::string recipe, gradients;
@@ -53,7 +53,7 @@ nlohmann::json to_json(const Scores& scores) {
   return {{"metric", scores.metric}, {"totals", scores.totals()}, {"layers", layers}};
 }
 
-void print_one(const Options& options, const std::vector<Scores>& all) {
+void print_one(const ScoreArgs& options, const std::vector<Scores>& all) {
   fmt::print("{}: {}\n", options.score.network.network, describe(options.score));
   fmt::print("{:<12}{:>12}   {}\n", "metric", "score", "95 % interval of the mean");
   for (const Scores& scores : all) {
@@ -70,7 +70,7 @@ void print_one(const Options& options, const std::vector<Scores>& all) {
   }
 }
 
-void print_pair(const Options& options, const std::vector<Scores>& before,
+void print_pair(const ScoreArgs& options, const std::vector<Scores>& before,
                 const std::vector<Scores>& after) {
   fmt::print("{}: {}\n", options.score.network.network, describe(options.score));
   fmt::print("{:<12}{:>12}{:>12}{:>10}   {}\n", "metric", "original", "changed", "ratio",
@@ -101,7 +101,7 @@ void print_pair(const Options& options, const std::vector<Scores>& before,
 }
 
 /// Writes the gradients of all activations for the first seed: for those who look closer.
-void write_gradients(const Options& options, const Graph& network, const Scorer& scorer) {
+void write_gradients(const ScoreArgs& options, const Graph& network, const Scorer& scorer) {
   uint64_t seed = options.score.network.seed;
   Batch batch = scorer.batch(network, seed);
   EvaluationOptions how = scorer.evaluation(network, seed);
@@ -124,7 +124,7 @@ struct ScoredPair {
   std::vector<Scores> original, changed;
 };
 
-ScoredPair scored(const Options& options, const Graph& network) {
+ScoredPair scored(const ScoreArgs& options, const Graph& network) {
   std::vector<Metric> metrics = parse_metrics(options.metrics);
   ProgressBar bar("scoring");
   size_t before = 0, all = options.recipe.empty() ? 1 : 2;
@@ -139,7 +139,7 @@ ScoredPair scored(const Options& options, const Graph& network) {
   return result;
 }
 
-int run(const Options& options) {
+int run_score(const ScoreArgs& options) {
   Graph network = load_untrained(options.score);
   check_recipe(options.recipe, options.score.network.network, network);
   auto [original, changed] = scored(options, network);
@@ -159,8 +159,8 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_score(Command& app) {
+  auto options = std::make_shared<ScoreArgs>();
   add_score_arguments(app, options->score);
   app.add_option("--metric NAMES", options->metrics,
                  "which metrics: one, several with commas, or all");
@@ -172,13 +172,13 @@ std::function<int()> set_up(Command& app) {
       ->writes();
   app.add_flag("!--no-layers", options->layers, "print no scores of layers");
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_score(*options); };
 }
 
 }  // namespace
 
 Verb score() {
-  return {"score", "score a network before it is trained", set_up,
+  return {"score", "score a network before it is trained", set_up_score,
           "lathe score resnet18-cifar --metric fisher,naswot --recipe 'layer1.*: group(2)'"};
 }
 

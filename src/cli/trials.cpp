@@ -5,7 +5,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct TrialsArgs {
   std::string folder;
   bool json = false, csv = false;
 };
@@ -56,7 +56,7 @@ void print_table(const std::vector<RecordedTrial>& trials) {
   }
 }
 
-int run(const Options& options) {
+int run_trials(const TrialsArgs& options) {
   JournalRecord record = read_journal(options.folder);
   if (options.json) {
     nlohmann::json trials = nlohmann::json::array();
@@ -70,18 +70,18 @@ int run(const Options& options) {
   return 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_trials(Command& app) {
+  auto options = std::make_shared<TrialsArgs>();
   app.add_option("FOLDER", options->folder, "the folder that 'lathe optimize' wrote")->required();
   auto* json = app.add_flag("--json", options->json, "print JSON, with all that is known");
   app.add_flag("--csv", options->csv, "print a table for spreadsheets")->excludes(json);
-  return [options] { return run(*options); };
+  return [options] { return run_trials(*options); };
 }
 
 }  // namespace
 
 Verb trials() {
-  return {"trials", "list what a search tried", set_up, "lathe trials runs/r18 --csv"};
+  return {"trials", "list what a search tried", set_up_trials, "lathe trials runs/r18 --csv"};
 }
 
 }  // namespace lathe::cli

@@ -12,7 +12,7 @@
 namespace lathe::cli {
 namespace {
 
-struct Options {
+struct TuneArgs {
   NetworkArguments network;
   std::string budget = "60s", layers = "*";
   int threads = 1;
@@ -85,7 +85,7 @@ TunedStore open_store() {
   return TunedStore(path);
 }
 
-int show(const Options& options) {
+int show(const TuneArgs& options) {
   Graph graph = initialised(load_network(options.network), options.network.seed);
   std::string path = tuned_path();
   std::optional<TunedStore> store;
@@ -96,7 +96,7 @@ int show(const Options& options) {
   return 0;
 }
 
-int run(const Options& options) {
+int run_tune(const TuneArgs& options) {
   if (options.resume && options.again) fail("--resume goes on, --again begins again: give one");
   TuneOptions how;
   set_budget(how, options.budget);
@@ -123,8 +123,8 @@ int run(const Options& options) {
   return report.stopped ? interrupted_status : 0;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_tune(Command& app) {
+  auto options = std::make_shared<TuneArgs>();
   add_network_arguments(app, options->network);
   app.add_option("--budget TIME", options->budget,
                  "how long to search, like 90s or 10m; or how many candidates to try, like 500");
@@ -137,13 +137,13 @@ std::function<int()> set_up(Command& app) {
   app.add_option("--seed", options->seed, "seed of the search");
   app.add_flag("--show", options->show, "print what was found before, without a search");
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_tune(*options); };
 }
 
 }  // namespace
 
 Verb tune() {
-  return {"tune", "find better schedules and layouts for a network by measuring", set_up,
+  return {"tune", "find better schedules and layouts for a network by measuring", set_up_tune,
           "lathe tune resnet18 --budget 5m --threads 2"};
 }
 

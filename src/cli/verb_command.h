@@ -1,12 +1,12 @@
 // What a verb takes, said once: parsing, help, errors, shell completion and man pages all read it.
 //
-//   std::function<int()> set_up(Command& app) {
-//     auto options = std::make_shared<Options>();
+//   std::function<int()> set_up_run(Command& app) {
+//     auto options = std::make_shared<RunArgs>();
 //     app.add_option("NETWORK", options->network, "the network to run")->required();
 //     app.add_option("-o,--output FILE", options->file, "the file to write")->writes();
 //     app.add_option("--threads", options->threads, "number of workers")->check(range(1, 256));
 //     app.add_flag("--json", options->json, "print JSON, for machines");
-//     return [options] { return run(*options); };
+//     return [options] { return run_given(*options); };
 //   }
 //
 // An option takes one value each time it is given. One that is read into a vector may be given

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct VerifyArgs {
   std::string folder, onnx;
   VerifyOptions how;
   bool json = false;
@@ -40,7 +40,7 @@ const char* name_of(Check::Result result) {
                                             : "skipped";
 }
 
-std::vector<Check> checks_of(const Options& options) {
+std::vector<Check> checks_of(const VerifyArgs& options) {
   std::error_code ignored;
   if (fs::exists(options.folder + "/bundle.json", ignored)) {
     if (!options.onnx.empty()) fail("--onnx is for libraries: a bundle has its own model.onnx");
@@ -55,7 +55,7 @@ std::vector<Check> checks_of(const Options& options) {
       options.folder);
 }
 
-int run(Options& options) {
+int run_verify(VerifyArgs& options) {
   options.how.pythons = pythons();
   std::vector<Check> checks = checks_of(options);
   size_t wrong = 0;
@@ -77,8 +77,8 @@ int run(Options& options) {
   return wrong == 0 ? 0 : 1;
 }
 
-std::function<int()> set_up(Command& app) {
-  auto options = std::make_shared<Options>();
+std::function<int()> set_up_verify(Command& app) {
+  auto options = std::make_shared<VerifyArgs>();
   app.add_option("FOLDER", options->folder, "a bundle, or a folder that 'lathe compile' wrote")
       ->required();
   app.add_option("--onnx FILE", options->onnx, "the network that a library was compiled from");
@@ -88,13 +88,13 @@ std::function<int()> set_up(Command& app) {
                  "seconds that the interpreter may take; a quicker reference replaces it then");
   app.add_option("--seed", options->how.seed, "seed of the random input");
   app.add_flag("--json", options->json, "print JSON, for machines");
-  return [options] { return run(*options); };
+  return [options] { return run_verify(*options); };
 }
 
 }  // namespace
 
 Verb verify() {
-  return {"verify", "check that all files of a bundle compute the same", set_up,
+  return {"verify", "check that all files of a bundle compute the same", set_up_verify,
           "lathe verify runs/r18/bundle"};
 }
 

@@ -17,13 +17,13 @@ namespace lathe::metrics {
 namespace {
 
 /// A layer with the places of what the probe sums up of it.
-struct Layer {
+struct HookedLayer {
   std::string name;
   size_t sums, products;  ///< of each channel, of each pair of channels
   double count;           ///< of images times positions
 };
 
-Layer want_layer(Probe& probe, const std::string& name, ValueId value) {
+HookedLayer want_layer(Probe& probe, const std::string& name, ValueId value) {
   GraphBuilder& g = probe.graph();
   Shape shape = g.shape(value), axes{0};
   for (size_t i = 2; i < shape.size(); ++i) axes.push_back(static_cast<long>(i));
@@ -38,7 +38,7 @@ Layer want_layer(Probe& probe, const std::string& name, ValueId value) {
 
 /// Returns the layer's score: the squared trace of the covariance beside the sum of its squares,
 /// which are those of its eigenvalues.
-double score_of(const Probe& probe, const Layer& layer) {
+double diversity_of(const Probe& probe, const HookedLayer& layer) {
   std::vector<double> sums = probe.result(layer.sums).reals();
   std::vector<double> products = probe.result(layer.products).reals();
   double trace = 0, squares = 0;
@@ -52,9 +52,9 @@ double score_of(const Probe& probe, const Layer& layer) {
   return squares > 0 ? std::log(trace * trace / squares) : 0;
 }
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_diversity(Evaluation& evaluation) {
   Probe& probe = evaluation.probe();
-  std::vector<Layer> layers;
+  std::vector<HookedLayer> layers;
   for (const char* op : {"batch_norm", "conv"}) {
     for (const Node& node : evaluation.network().nodes) {
       if (node.op != op) continue;
@@ -67,8 +67,8 @@ Finish attach(Evaluation& evaluation) {
   }
   return [&probe, layers] {
     Score score;
-    for (const Layer& layer : layers) {
-      score.layers.push_back({layer.name, score_of(probe, layer)});
+    for (const HookedLayer& layer : layers) {
+      score.layers.push_back({layer.name, diversity_of(probe, layer)});
       score.total += score.layers.back().score / static_cast<double>(layers.size());
     }
     return score;
@@ -81,7 +81,7 @@ Metric diversity() {
   // It is a logarithm already. Of all that a recipe makes of a layer, the network sees the last.
   return {"diversity",
           "how many different things the channels of a layer say",
-          attach,
+          attach_diversity,
           {.use = Contribution::Use::usual,
            .forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}},
            .whole = Contribution::Whole::mean,

@@ -23,7 +23,7 @@ ValueId products(Probe& probe, const Probe::Activation& activation) {
                 activation.layer + ".fisher");
 }
 
-LayerScore score_of(const std::string& layer, const Array& products) {
+LayerScore fisher_of(const std::string& layer, const Array& products) {
   auto samples = static_cast<size_t>(products.shape()[0]);
   auto channels = static_cast<size_t>(products.shape()[1]);
   std::vector<double> values = products.reals();
@@ -37,7 +37,7 @@ LayerScore score_of(const std::string& layer, const Array& products) {
   return result;
 }
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_fisher(Evaluation& evaluation) {
   Probe& probe = evaluation.probe();
   // Where nothing reads the images, as in a cell without any operation, 0 is the right score.
   bool reads_images = !consumers(evaluation.network())[evaluation.network().inputs[0]].empty();
@@ -53,7 +53,7 @@ Finish attach(Evaluation& evaluation) {
   return [&probe, wanted] {
     Score score;
     for (const auto& [layer, place] : wanted) {
-      score.layers.push_back(score_of(layer, probe.result(place)));
+      score.layers.push_back(fisher_of(layer, probe.result(place)));
       score.total += score.layers.back().score;
     }
     return score;
@@ -67,7 +67,7 @@ Metric fisher() {
   // the score of a layer grows with the squares of what it gets.
   return {"fisher",
           "Fisher Potential: what the loss owes to each channel",
-          attach,
+          attach_fisher,
           {.use = Contribution::Use::bands,
            .forms = {{Form::distance, Direction::warns},
                      {Form::log_distance, Direction::warns},

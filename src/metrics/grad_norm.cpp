@@ -16,7 +16,7 @@ double length(std::span<const double> numbers) {
   return std::sqrt(sum);
 }
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_grad_norm(Evaluation& evaluation) {
   Probe& probe = evaluation.probe();
   auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
   return [&probe, samples, wanted = want_gradients(probe)] {
@@ -32,7 +32,7 @@ Metric grad_norm() {
   // What is summed up is compared by its ratio. It grows with the gradient, not with its square.
   return {"grad_norm",
           "lengths of the layers' gradients",
-          attach,
+          attach_grad_norm,
           {.forms = {{Form::log_ratio, Direction::promises}, {Form::distance, Direction::warns}},
            .whole = Contribution::Whole::sum,
            .first_order = FirstOrderScore{FirstOrderScore::Parts::sum, 0.5}}};

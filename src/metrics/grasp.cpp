@@ -30,7 +30,7 @@ std::vector<WeightResult> want_products(Probe& probe) {
   return result;
 }
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_grasp(Evaluation& evaluation) {
   Probe& probe = evaluation.probe();
   auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
   return [&probe, samples, wanted = want_products(probe)] {
@@ -48,7 +48,7 @@ Metric grasp() {
   // A layer alone does not tell how the gradient of all others changes with it.
   return {"grasp",
           "GraSP: what the gradient owes to each weight",
-          attach,
+          attach_grasp,
           {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}},
            .whole = Contribution::Whole::sum}};
 }

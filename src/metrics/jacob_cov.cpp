@@ -57,7 +57,7 @@ Matrix correlations(const Matrix& rows) {
   return result;
 }
 
-double score_of(const Array& gradients) {
+double jacob_cov_of(const Array& gradients) {
   Matrix matrix = correlations(standardised(gradients));
   for (size_t i = 0; i < matrix.rows(); ++i) matrix(i, i) += least;  // so each eigenvalue is v + k
   double score = 0;
@@ -68,7 +68,7 @@ double score_of(const Array& gradients) {
   return score;
 }
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_jacob_cov(Evaluation& evaluation) {
   Probe& probe = evaluation.probe();
   if (!is_float(probe.graph().type(probe.images()).element)) {
     fail("jacob_cov looks at gradients by an input of real numbers, and '{}' reads whole ones",
@@ -77,9 +77,10 @@ Finish attach(Evaluation& evaluation) {
   ValueId gradient = probe.gradients(probe.logits(), {probe.images()})[0];
   const Shape& shape = evaluation.batch().images.shape();
   if (gradient == no_value) {
-    return [shape] { return Score{score_of(Array(Element::f32, shape))}; };
+    return [shape] { return Score{jacob_cov_of(Array(Element::f32, shape))}; };
   }
-  return [&probe, place = probe.want(gradient)] { return Score{score_of(probe.result(place))}; };
+  return
+      [&probe, place = probe.want(gradient)] { return Score{jacob_cov_of(probe.result(place))}; };
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ Metric jacob_cov() {
   // It is about the whole network: layers alone tell nothing of it.
   return {"jacob_cov",
           "how little the gradients by different images correlate",
-          attach,
+          attach_jacob_cov,
           {.use = Contribution::Use::usual,
            .forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
 }

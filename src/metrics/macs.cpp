@@ -7,7 +7,7 @@
 namespace lathe::metrics {
 namespace {
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_macs(Evaluation& evaluation) {
   auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
   return [&network = evaluation.network(), samples] {
     Score score;
@@ -23,7 +23,7 @@ Finish attach(Evaluation& evaluation) {
 }  // namespace
 
 Metric macs() {
-  return {"macs", "multiplications with addition for one image", attach,
+  return {"macs", "multiplications with addition for one image", attach_macs,
           contribution_of_size(Contribution::Use::usual)};
 }
 

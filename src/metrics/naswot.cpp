@@ -72,7 +72,7 @@ double log_determinant(Matrix matrix) {
   return log_abs_determinant(matrix);
 }
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_naswot(Evaluation& evaluation) {
   Probe& probe = evaluation.probe();
   std::vector<Rectified> layers = want_openings(probe, evaluation.network());
   if (layers.empty()) fail("naswot looks at rectifiers; '{}' has none", evaluation.network().name);
@@ -87,7 +87,7 @@ Metric naswot() {
   // It is a logarithm already, and about the whole network.
   return {"naswot",
           "NASWOT: how well the rectifiers tell images apart",
-          attach,
+          attach_naswot,
           {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
 }
 

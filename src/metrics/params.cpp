@@ -5,7 +5,7 @@
 namespace lathe::metrics {
 namespace {
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_params(Evaluation& evaluation) {
   return [&network = evaluation.network()] {
     Score score;
     std::vector<bool> seen(network.values.size(), false);
@@ -27,7 +27,8 @@ Finish attach(Evaluation& evaluation) {
 }  // namespace
 
 Metric params() {
-  return {"params", "number of weights", attach, contribution_of_size(Contribution::Use::asked)};
+  return {"params", "number of weights", attach_params,
+          contribution_of_size(Contribution::Use::asked)};
 }
 
 }  // namespace lathe::metrics

@@ -8,7 +8,7 @@
 namespace lathe::metrics {
 namespace {
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_snip(Evaluation& evaluation) {
   Probe& probe = evaluation.probe();
   auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
   return [&probe, samples, wanted = want_gradients(probe)] {
@@ -24,7 +24,7 @@ Metric snip() {
   // What is summed up is compared by its ratio. It grows with the gradient, not with its square.
   return {"snip",
           "SNIP: what the loss owes to each weight",
-          attach,
+          attach_snip,
           {.forms = {{Form::log_ratio, Direction::promises}, {Form::distance, Direction::warns}},
            .whole = Contribution::Whole::sum,
            .first_order = FirstOrderScore{FirstOrderScore::Parts::sum, 0.5}}};

@@ -16,7 +16,7 @@ Array ones(const Shape& shape) {
                          std::vector<double>(static_cast<size_t>(count_of(shape)), 1));
 }
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_synflow(Evaluation& evaluation) {
   // All samples would be the same.
   Graph network = with_samples(evaluation.network(), 1);
   auto probe = std::make_shared<Probe>(network,
@@ -49,7 +49,7 @@ Metric synflow() {
   // It is a logarithm already, and about the whole network.
   return {"synflow",
           "SynFlow: what flows through each weight, as a logarithm",
-          attach,
+          attach_synflow,
           {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
 }
 

@@ -98,7 +98,7 @@ double log_deviation(const Array& variances) {
 }
 
 /// Returns the score of one draw.
-double score_of(Runner& runner, const Shape& shape, Random random) {
+double zen_of(Runner& runner, const Shape& shape, Random random) {
   auto count = static_cast<size_t>(count_of(shape));
   std::vector<double> x = drawn(count, random), e = drawn(count, random);
   std::vector<Array> here = runner.run({Array::of_reals(Element::f32, shape, x)});
@@ -109,7 +109,7 @@ double score_of(Runner& runner, const Shape& shape, Random random) {
   return score;
 }
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_zen(Evaluation& evaluation) {
   return [&evaluation] {
     const EvaluationOptions& options = evaluation.options();
     Graph graph = features_and_variances(
@@ -118,7 +118,7 @@ Finish attach(Evaluation& evaluation) {
     const Shape& shape = graph.values[graph.inputs[0]].type.shape;
     Score score;
     for (int i = 0; i < repeats; ++i) {
-      score.total += score_of(runner, shape, Random(options.seed, fmt::format("zen.{}", i)));
+      score.total += zen_of(runner, shape, Random(options.seed, fmt::format("zen.{}", i)));
     }
     score.total /= repeats;
     return score;
@@ -131,7 +131,7 @@ Metric zen() {
   // It is a logarithm already, and about the whole network.
   return {"zen",
           "Zen-score: how much features change with the image",
-          attach,
+          attach_zen,
           {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
 }
 

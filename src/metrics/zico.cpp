@@ -23,7 +23,7 @@ double steadiness(std::span<const double> a, std::span<const double> b) {
   return sum;
 }
 
-Finish attach(Evaluation& evaluation) {
+Finish attach_zico(Evaluation& evaluation) {
   if (!evaluation.options().more) {
     fail("zico compares gradients of two batches of images, and there is one only");
   }
@@ -52,7 +52,7 @@ Metric zico() {
   // Scores of layers are logarithms. It compares batches, and a layer alone reads one.
   return {"zico",
           "ZiCo: how steady gradients are between batches",
-          attach,
+          attach_zico,
           {.forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}},
            .whole = Contribution::Whole::sum}};
 }
