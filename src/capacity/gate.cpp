@@ -239,6 +239,23 @@ GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& compariso
   return verdict;
 }
 
+std::vector<std::string> print_mixing(const MixingChange& mixing) {
+  auto percent = [](double share) { return fmt::format("{:.3g} %", 100 * share); };
+  std::vector<std::string> lines;
+  if (mixing.after.connected != mixing.before.connected) {
+    lines.push_back(fmt::format(
+        "{} of the pairs of channels in a stage are connected, {} were: the others never hear of "
+        "each other",
+        percent(mixing.after.connected), percent(mixing.before.connected)));
+  }
+  if (mixing.after.dead != mixing.before.dead) {
+    lines.push_back(
+        fmt::format("{} of the channels that layers compute are used by nothing, {} were",
+                    percent(mixing.after.dead), percent(mixing.before.dead)));
+  }
+  return lines;
+}
+
 std::string print_sure(const std::optional<double>& sure) {
   constexpr double most = 0.99;  // a few seeds and a fitted rule cannot promise more
   if (!sure) return "";

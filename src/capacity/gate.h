@@ -15,6 +15,7 @@
 #include "base/statistics.h"
 #include "capacity/rule.h"
 #include "metrics/metric_scores.h"
+#include "program/mixing.h"
 
 namespace lathe {
 
@@ -56,6 +57,15 @@ struct Prediction {
   Interval interval() const;
 };
 
+/// How the mixing of channels changed.
+struct MixingChange {
+  Mixing before, after;
+};
+
+/// Says what a change of mixing means to a reader, each in a sentence; nothing where nothing
+/// changed.
+std::vector<std::string> print_mixing(const MixingChange& mixing);
+
 struct GateVerdict {
   bool accepted = false;
   /// The probability that the verdict is right. Nothing if it is not known: if there is only one
@@ -67,6 +77,8 @@ struct GateVerdict {
   std::vector<LayerMove> layers;
   std::optional<Prediction> predicted;
   std::string caveat;  ///< why the prediction is not calibrated here; "" if it is
+  /// Do the channels mix: as the network was, and as it is now? Nothing if nobody looked.
+  std::optional<MixingChange> mixing = std::nullopt;
 };
 
 /// Is a network within the bands of a rule (by the paper's rule: not below the original)? This can

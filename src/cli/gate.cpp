@@ -76,6 +76,9 @@ void print_verdict(const GateArgs& options, const GateRule& rule, const GateVerd
     }
     fmt::print("\n");
   }
+  if (verdict.mixing) {
+    for (const std::string& line : print_mixing(*verdict.mixing)) print_line("mixing", line);
+  }
   if (verdict.predicted) print_line("prediction", print_prediction(verdict));
   print_rule(rule);
 }
@@ -101,6 +104,13 @@ nlohmann::json report(const GateRule& rule, const GateVerdict& verdict) {
     }
   }
   if (!verdict.caveat.empty()) result["caution"] = verdict.caveat;
+  if (verdict.mixing) {
+    auto shares = [](const Mixing& m) {
+      return nlohmann::json{{"connected", m.connected}, {"dead", m.dead}};
+    };
+    result["mixing"] = {{"original", shares(verdict.mixing->before)},
+                        {"changed", shares(verdict.mixing->after)}};
+  }
   return result;
 }
 

@@ -115,9 +115,8 @@ class TableReader {
     }
     auto scores = score_all(options_.score, options_.journal, jobs, metrics, listener_);
     if (!scores.contains("")) fail("the original could not be scored");
-    std::erase_if(table.networks, [&](const TrainedNetwork& each) {
-      return !scores.contains(journal_name(each));
-    });
+    std::erase_if(table.networks,
+                  [&](const TrainedNetwork& each) { return !scores.contains(journal_name(each)); });
     for (TrainedNetwork& each : table.networks) {
       const std::vector<Scores>& found = scores.at(journal_name(each));
       each.scores.insert(each.scores.end(), found.begin(), found.end());
@@ -129,7 +128,8 @@ class TableReader {
   /// Scores of one network have the same seeds.
   void check_seeds(const NetworkTable& table) const {
     const std::vector<Scores>& known = table.original().scores;
-    if (known.empty() || known.front().of_seeds.size() == static_cast<size_t>(options_.score.seeds)) {
+    if (known.empty() ||
+        known.front().of_seeds.size() == static_cast<size_t>(options_.score.seeds)) {
       return;
     }
     fail("'{}' has scores of {} seeds; say --seeds {} to add what it lacks", table.name,

@@ -187,7 +187,10 @@ GateVerdict judge_network(const GateJobOptions& options, const JobListener& list
   check_stopped(listener);
   std::vector<Scores> second = scorer.run(candidate, metrics);
   listener(WorkDone{"evaluations", 2 * seeds, 2 * seeds});
-  return judge(suited(options.rule, original, scorer.dataset()), compared(first, second));
+  GateVerdict verdict =
+      judge(suited(options.rule, original, scorer.dataset()), compared(first, second));
+  verdict.mixing = MixingChange{mixing_of(original), mixing_of(candidate)};
+  return verdict;
 }
 
 RandomJudgement judge_random(const GateJobOptions& options, const RandomNetworks& how,

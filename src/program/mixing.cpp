@@ -139,25 +139,32 @@ BitMatrix reached(const Nest& nest, size_t input, size_t output) {
   return result.rows() == 0 ? BitMatrix(rows, columns) : std::move(result);
 }
 
-namespace {
-
-class MixingFinder {
+/// All paths through the operators of a network.
+class NetworkMixing::Paths {
  public:
-  explicit MixingFinder(const Graph& graph)
+  explicit Paths(const Graph& graph)
       : graph_(graph), readers_(consumers(graph)), depends_(graph.values.size(), false) {
     for (ValueId id : graph.inputs) depends_[id] = true;
     for (size_t n = 0; n < graph.nodes.size(); ++n) add(n);
+    find_stages();
   }
 
-  Mixing run() {
-    find_stages();
-    return {connected(), dead()};
+  Mixing with(const Changes& changes) const {
+    std::vector<Path> paths = paths_;
+    for (Path& p : paths) {
+      auto found = changes.find(p.node);
+      bool is_first = found != changes.end() && graph_.nodes[p.node].inputs[0] == p.from &&
+                      graph_.nodes[p.node].outputs[0] == p.to;
+      if (is_first) p.relation = found->second;
+    }
+    return {connected(paths), dead(paths)};
   }
 
  private:
   /// That an input of a node reaches its output.
   struct Path {
     ValueId from, to;
+    size_t node;
     const BitMatrix* relation;  ///< channels of "to" (rows) and of "from" (columns)
   };
 
@@ -168,7 +175,7 @@ class MixingFinder {
     size_t layers = 0;  ///< that read channels of the stage
   };
 
-  const Graph& graph_;
+  Graph graph_;
   std::vector<std::vector<size_t>> readers_;
   std::vector<bool> depends_;  // does a value depend on the network's input?
   Context context_;
@@ -204,7 +211,7 @@ class MixingFinder {
       for (size_t output = 0; output < node.outputs.size(); ++output) {
         ValueId to = node.outputs[output];
         depends_[to] = true;
-        paths_.push_back({from, to, &relation(call, place, output, {from, to})});
+        paths_.push_back({from, to, n, &relation(call, place, output, {from, to})});
       }
     }
   }
@@ -219,8 +226,8 @@ class MixingFinder {
         known_.try_emplace(fmt::format("{} {} {}", operand, output, print(call)));
     if (!is_new) return found->second;
     if (has_nest(call)) found->second = reached(nest_of(context_, call), operand, output);
-    bool fits = found->second.rows() == channels(ends.to) &&
-                found->second.columns() == channels(ends.from);
+    bool fits =
+        found->second.rows() == channels(ends.to) && found->second.columns() == channels(ends.from);
     if (!fits) found->second = everything(channels(ends.to), channels(ends.from));
     return found->second;
   }
@@ -261,7 +268,7 @@ class MixingFinder {
   }
 
   /// Returns which beginnings of stages (columns) reach the channels (rows) of each value.
-  std::vector<BitMatrix> reached_values() const {
+  std::vector<BitMatrix> reached_values(const std::vector<Path>& paths) const {
     size_t bits = 0;
     for (const auto& [key, stage] : stages_) bits += stage.bits;
     std::vector<BitMatrix> result(graph_.values.size());
@@ -274,12 +281,12 @@ class MixingFinder {
         for (size_t c = 0; c < channels(id); ++c) result[id].set(c, bit++);
       }
     }
-    for (const Path& p : paths_) add_related(result[p.to], *p.relation, result[p.from]);
+    for (const Path& p : paths) add_related(result[p.to], *p.relation, result[p.from]);
     return result;
   }
 
-  double connected() const {
-    std::vector<BitMatrix> reached = reached_values();
+  double connected(const std::vector<Path>& paths) const {
+    std::vector<BitMatrix> reached = reached_values(paths);
     double sum = 0, counted = 0;
     for (const auto& [key, stage] : stages_) {
       if (stage.layers < 2 || stage.bits == 0) continue;
@@ -297,11 +304,11 @@ class MixingFinder {
     return counted > 0 ? sum / counted : 1;
   }
 
-  double dead() const {
+  double dead(const std::vector<Path>& paths) const {
     std::vector<std::vector<bool>> used(graph_.values.size());
     for (ValueId id = 0; id < graph_.values.size(); ++id) used[id].resize(channels(id));
     for (ValueId id : graph_.outputs) used[id].assign(channels(id), true);
-    for (auto p = paths_.rbegin(); p != paths_.rend(); ++p) {
+    for (auto p = paths.rbegin(); p != paths.rend(); ++p) {
       for (size_t row = 0; row < p->relation->rows(); ++row) {
         if (!used[p->to][row]) continue;
         for (size_t column = 0; column < p->relation->columns(); ++column) {
@@ -321,8 +328,12 @@ class MixingFinder {
   }
 };
 
-}  // namespace
+NetworkMixing::NetworkMixing(const Graph& network) : paths_(std::make_unique<Paths>(network)) {}
+NetworkMixing::~NetworkMixing() = default;
+NetworkMixing::NetworkMixing(NetworkMixing&&) noexcept = default;
 
-Mixing mixing_of(const Graph& network) { return MixingFinder(network).run(); }
+Mixing NetworkMixing::with(const Changes& changes) const { return paths_->with(changes); }
+
+Mixing mixing_of(const Graph& network) { return NetworkMixing(network).with({}); }
 
 }  // namespace lathe

@@ -9,6 +9,9 @@
 // the stage reads them any more.
 #pragma once
 
+#include <map>
+#include <memory>
+
 #include "base/bits.h"
 #include "graph/graph.h"
 #include "nest/nest.h"
@@ -31,5 +34,25 @@ Mixing mixing_of(const Graph& network);
 /// an input. Both are given by their places: among the outputs, and among the inputs and weights.
 /// Channels are counted by dimension 1 of a tensor; one of fewer dimensions is a single channel.
 BitMatrix reached(const Nest& nest, size_t input, size_t output = 0);
+
+/// A network whose layers are changed again and again, to see how its channels mix.
+///
+///   NetworkMixing mixing(network);
+///   mixing.with({{node, &relation}})       as if that layer connected its channels so
+class NetworkMixing {
+ public:
+  explicit NetworkMixing(const Graph& network);
+  ~NetworkMixing();
+  NetworkMixing(NetworkMixing&&) noexcept;
+
+  /// What reaches what between the first input and the first output of nodes, given by their
+  /// numbers. Channels must be as many as the nodes have.
+  using Changes = std::map<size_t, const BitMatrix*>;
+  Mixing with(const Changes& changes) const;
+
+ private:
+  class Paths;
+  std::unique_ptr<Paths> paths_;
+};
 
 }  // namespace lathe

@@ -54,6 +54,23 @@ TEST(Mixing, SeesWhatNobodyReads) {
   EXPECT_EQ(mixing.connected, 1);
 }
 
+TEST(Mixing, LayersCanBeChangedInPlace) {
+  Graph network = load_model("resnet20-cifar", {.size = 8});
+  NetworkMixing mixing(network);
+  Context context;
+  std::map<size_t, BitMatrix> relations;
+  NetworkMixing::Changes changes;
+  for (size_t n = 0; n < network.nodes.size(); ++n) {
+    bool is_in_stage = network.nodes[n].name.starts_with("layer2") && network.nodes[n].op == "conv";
+    if (!is_in_stage || network.nodes[n].name.ends_with("downsample.0")) continue;
+    Nest nest = samples_inward(nest_of(context, call_of(network, network.nodes[n])));
+    relations[n] = reached(apply(nest, {"group", {4}}).nest, 0);
+    changes[n] = &relations[n];
+  }
+  EXPECT_EQ(mixing.with(changes).connected, after("layer2.*.conv?: group(4)").connected);
+  EXPECT_EQ(mixing.with({}).connected, 1);
+}
+
 /// Returns which output channels change if an input channel does, as the interpreter finds it. All
 /// numbers are positive, so that nothing cancels out.
 BitMatrix changed(const Nest& nest, size_t input, size_t output) {
