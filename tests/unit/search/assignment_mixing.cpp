@@ -1,0 +1,33 @@
+// The mixing of assignments is that of the networks that they make.
+#include "search/assignment_mixing.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "models/model.h"
+#include "transforms/transform_network.h"
+
+namespace lathe::test {
+namespace {
+
+TEST(AssignmentMixing, IsThatOfTheNetworkItMakes) {
+  Graph network = load_model("resnet20-cifar", {.size = 8});
+  NetworkSpace space = network_space(network, {.include = "layer[23].*", .most = 10});
+  AssignmentMixing mixing(network, space);
+  EXPECT_EQ(mixing.of(Assignment(space.sites.size(), 0)).connected, 1);
+  constexpr uint64_t seed = 7;
+  Random random(seed, "mixing");
+  for (int i = 0; i < 8; ++i) {
+    Assignment assignment;
+    for (const LayerSite& site : space.sites) {
+      assignment.push_back(random.below(space.kinds[site.kind].variants.size()));
+    }
+    NetworkRecipe recipe = recipe_of(space, assignment);
+    SCOPED_TRACE(fmt::format("seed {}, network {}:\n{}", seed, i, print(recipe)));
+    Mixing found = mixing.of(assignment), wanted = mixing_of(transformed(network, recipe));
+    EXPECT_NEAR(found.connected, wanted.connected, 1e-9);
+  }
+}
+
+}  // namespace
+}  // namespace lathe::test
