@@ -87,8 +87,6 @@ std::function<int()> set_up_profile(Command& app) {
   app.add_option("--neural", options->space.variants.neural,
                  "use at most so many neural steps in a recipe")
       ->check(range(1, 4));
-  app.add_option("--draws", options->space.variants.draws,
-                 "draw so many recipes of several neural steps; 0 means all, which takes minutes");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run_profile(*options); };
 }

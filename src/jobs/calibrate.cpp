@@ -9,12 +9,16 @@
 namespace lathe {
 namespace {
 
-bool is_scored(const NetworkTable& table, const std::vector<Metric>& metrics) {
+/// Returns the metrics by which a table has no scores yet.
+std::vector<Metric> missing_in(const NetworkTable& table, const std::vector<Metric>& metrics) {
   const std::vector<Scores>& scores = table.original().scores;
-  return std::all_of(metrics.begin(), metrics.end(), [&](const Metric& metric) {
-    return std::any_of(scores.begin(), scores.end(),
-                       [&](const Scores& each) { return each.metric == metric.name; });
-  });
+  std::vector<Metric> result;
+  for (const Metric& metric : metrics) {
+    bool has = std::any_of(scores.begin(), scores.end(),
+                           [&](const Scores& each) { return each.metric == metric.name; });
+    if (!has) result.push_back(metric);
+  }
+  return result;
 }
 
 /// The original has the empty name in journals: each table may name it in its own way.
@@ -75,7 +79,8 @@ class TableReader {
   /// Reads a table whose networks are to have scores; those that cannot be scored are left out.
   NetworkTable read(const std::string& path) const {
     NetworkTable table = read_network_table(path, options_.score.network.network, network_);
-    if (!is_scored(table, metrics_)) score(table);
+    std::vector<Metric> missing = missing_in(table, metrics_);
+    if (!missing.empty()) score(table, missing);
     return table;
   }
 
@@ -101,20 +106,34 @@ class TableReader {
   std::vector<Metric> metrics_;
   Graph network_;
 
-  void score(NetworkTable& table) const {
+  /// Adds scores by some metrics. A table that has scores keeps them.
+  void score(NetworkTable& table, const std::vector<Metric>& metrics) const {
+    check_seeds(table);
     std::vector<ScoreJob> jobs;
     for (const TrainedNetwork& each : table.networks) {
       jobs.push_back({journal_name(each), [&] { return transformed(network_, each.recipe); }});
     }
-    auto scores = score_all(options_.score, options_.journal, jobs, metrics_, listener_);
+    auto scores = score_all(options_.score, options_.journal, jobs, metrics, listener_);
     if (!scores.contains("")) fail("the original could not be scored");
+    std::erase_if(table.networks, [&](const TrainedNetwork& each) {
+      return !scores.contains(journal_name(each));
+    });
     for (TrainedNetwork& each : table.networks) {
-      auto found = scores.find(journal_name(each));
-      if (found != scores.end()) each.scores = found->second;
+      const std::vector<Scores>& found = scores.at(journal_name(each));
+      each.scores.insert(each.scores.end(), found.begin(), found.end());
     }
-    std::erase_if(table.networks, [](const TrainedNetwork& each) { return each.scores.empty(); });
-    table.scored_on = describe(options_.score);
+    if (table.scored_on.empty()) table.scored_on = describe(options_.score);
     if (table.origin.dataset.empty()) table.origin.dataset = dataset_of(options_.score);
+  }
+
+  /// Scores of one network have the same seeds.
+  void check_seeds(const NetworkTable& table) const {
+    const std::vector<Scores>& known = table.original().scores;
+    if (known.empty() || known.front().of_seeds.size() == static_cast<size_t>(options_.score.seeds)) {
+      return;
+    }
+    fail("'{}' has scores of {} seeds; say --seeds {} to add what it lacks", table.name,
+         known.front().of_seeds.size(), known.front().of_seeds.size());
   }
 };
 

@@ -1,0 +1,328 @@
+// mixing.cpp: which channels reach which, found from the nests. Interface: mixing.h.
+#include "program/mixing.h"
+
+#include <algorithm>
+#include <map>
+
+#include "ops/op.h"
+#include "poly/affine.h"
+
+namespace lathe {
+namespace {
+
+constexpr size_t channel_dimension = 1;
+
+size_t channels_of(const Shape& shape) {
+  return shape.size() > channel_dimension ? static_cast<size_t>(shape[channel_dimension]) : 1;
+}
+
+size_t channels_of(const Tensor& tensor) {
+  if (tensor.shape.size() <= channel_dimension) return 1;
+  const Pad& pad = tensor.pad[channel_dimension];
+  return static_cast<size_t>(tensor.shape[channel_dimension] - pad.before - pad.after);
+}
+
+/// Which channel an access is at: a function of the coordinates of its statement.
+struct ChannelIndex {
+  poly::Affine value;
+  std::vector<bool> involved;
+  long before = 0;  ///< channels of padding
+
+  ChannelIndex(const Tensor& tensor, const Access& access, size_t coordinates)
+      : involved(coordinates, false) {
+    value.coefficients.assign(coordinates, 0);
+    if (tensor.shape.size() <= channel_dimension) return;
+    value = poly::take_apart(access.at.at(static_cast<int>(channel_dimension)));
+    involved = poly::involved(value);
+    before = tensor.pad[channel_dimension].before;
+  }
+};
+
+/// Counts through the values of some coordinates, and calls "use" for each.
+template <class Use>
+void for_each_value(const std::vector<size_t>& coordinates, const Shape& sizes, const Use& use) {
+  std::vector<long> x(sizes.size(), 0);
+  for (bool more = true; more;) {
+    use(x);
+    more = false;
+    for (size_t c : coordinates) {
+      more = ++x[c] < sizes[c];
+      if (more) break;
+      x[c] = 0;
+    }
+  }
+}
+
+/// Returns which channels of what a statement writes (rows) it computes from which channels of one
+/// of its reads (columns).
+BitMatrix met(const Nest& nest, const Statement& s, const Access& read) {
+  const Tensor &to = nest.tensors()[s.write.tensor], &from = nest.tensors()[read.tensor];
+  BitMatrix result(channels_of(to), channels_of(from));
+  Shape sizes = extents(plain_order(s, {}));
+  ChannelIndex row(to, s.write, sizes.size()), column(from, read, sizes.size());
+  std::vector<size_t> of_row, of_column;  // coordinates; those of both are in the first
+  for (size_t c = 0; c < sizes.size(); ++c) {
+    if (row.involved[c]) of_row.push_back(c);
+    if (column.involved[c] && !row.involved[c]) of_column.push_back(c);
+  }
+  auto inside = [](long i, size_t count) { return i >= 0 && i < static_cast<long>(count); };
+  for_each_value(of_row, sizes, [&](const std::vector<long>& at) {
+    long i = poly::evaluate(row.value, at) - row.before;
+    if (!inside(i, result.rows())) return;
+    std::vector<long> x = at;
+    for_each_value(of_column, sizes, [&](const std::vector<long>& other) {
+      for (size_t c : of_column) x[c] = other[c];
+      long j = poly::evaluate(column.value, x) - column.before;
+      if (inside(j, result.columns())) result.set(static_cast<size_t>(i), static_cast<size_t>(j));
+    });
+  });
+  return result;
+}
+
+/// Adds to each row of "to" the rows of "from" that "relation" names.
+void add_related(BitMatrix& to, const BitMatrix& relation, const BitMatrix& from) {
+  BitMatrix sum;  // of the rows that are named, in a row
+  for (size_t row = 0; row < relation.rows(); ++row) {
+    bool is_new = row == 0 || !relation.same_rows(row, row - 1);  // filters of one group are alike
+    if (is_new) {
+      sum = BitMatrix(1, from.columns());
+      for (size_t column = 0; column < relation.columns(); ++column) {
+        if (relation.at(row, column)) sum.add(0, from, column);
+      }
+    }
+    to.add(row, sum, 0);
+  }
+}
+
+BitMatrix diagonal(size_t size) {
+  BitMatrix result(size, size);
+  for (size_t i = 0; i < size; ++i) result.set(i, i);
+  return result;
+}
+
+BitMatrix everything(size_t rows, size_t columns) {
+  BitMatrix result(rows, columns);
+  for (size_t i = 0; i < rows; ++i) {
+    for (size_t j = 0; j < columns; ++j) result.set(i, j);
+  }
+  return result;
+}
+
+/// Returns the n-th tensor of a nest that is an output, or that is an operand.
+size_t nth_tensor(const Nest& nest, size_t n, bool output) {
+  for (size_t t = 0; t < nest.tensors().size(); ++t) {
+    Role role = nest.tensors()[t].role;
+    bool counts = role != Role::local && (role == Role::output) == output;
+    if (counts && n-- == 0) return t;
+  }
+  fail("nest '{}' has no tensor for each operand and output", nest.name);
+}
+
+}  // namespace
+
+BitMatrix reached(const Nest& nest, size_t input, size_t output) {
+  size_t source = nth_tensor(nest, input, false);
+  size_t columns = channels_of(nest.tensors()[source]);
+  std::vector<BitMatrix> of_tensor(nest.tensors().size());  // without rows: nothing reached it
+  of_tensor[source] = diagonal(columns);
+  for (size_t i : sequence(nest.order)) {
+    const Statement& s = nest.statements()[i];
+    for (const Access& read : s.reads) {
+      if (of_tensor[read.tensor].rows() == 0) continue;
+      BitMatrix& to = of_tensor[s.write.tensor];
+      if (to.rows() == 0) to = BitMatrix(channels_of(nest.tensors()[s.write.tensor]), columns);
+      add_related(to, met(nest, s, read), of_tensor[read.tensor]);
+    }
+  }
+  BitMatrix& result = of_tensor[nth_tensor(nest, output, true)];
+  size_t rows = channels_of(nest.tensors()[nth_tensor(nest, output, true)]);
+  return result.rows() == 0 ? BitMatrix(rows, columns) : std::move(result);
+}
+
+namespace {
+
+class MixingFinder {
+ public:
+  explicit MixingFinder(const Graph& graph)
+      : graph_(graph), readers_(consumers(graph)), depends_(graph.values.size(), false) {
+    for (ValueId id : graph.inputs) depends_[id] = true;
+    for (size_t n = 0; n < graph.nodes.size(); ++n) add(n);
+  }
+
+  Mixing run() {
+    find_stages();
+    return {connected(), dead()};
+  }
+
+ private:
+  /// That an input of a node reaches its output.
+  struct Path {
+    ValueId from, to;
+    const BitMatrix* relation;  ///< channels of "to" (rows) and of "from" (columns)
+  };
+
+  /// All that has the same positions.
+  struct Stage {
+    size_t first_bit = 0, bits = 0;  ///< the channels at its beginning
+    std::vector<ValueId> begins, ends;
+    size_t layers = 0;  ///< that read channels of the stage
+  };
+
+  const Graph& graph_;
+  std::vector<std::vector<size_t>> readers_;
+  std::vector<bool> depends_;  // does a value depend on the network's input?
+  Context context_;
+  std::map<std::string, BitMatrix> known_;
+  std::vector<Path> paths_;  // in the order of nodes
+  std::map<Shape, Stage> stages_;
+
+  const Shape& shape(ValueId id) const { return graph_.values[id].type.shape; }
+  size_t channels(ValueId id) const { return channels_of(shape(id)); }
+
+  /// Returns the positions of a value: all dimensions behind the channels.
+  Shape positions(ValueId id) const {
+    const Shape& all = shape(id);
+    return all.size() > 2 ? Shape(all.begin() + 2, all.end()) : Shape();
+  }
+
+  bool is_layer(const Node& node) const {
+    return std::any_of(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+      return id != no_value && graph_.values[id].kind == Value::Kind::weight &&
+             shape(id).size() > 1;
+    });
+  }
+
+  /// Adds the paths through a node.
+  void add(size_t n) {
+    const Node& node = graph_.nodes[n];
+    Call call = call_of(graph_, node);
+    size_t operand = 0;
+    for (ValueId from : node.inputs) {
+      if (from == no_value) continue;
+      size_t place = operand++;
+      if (!depends_[from]) continue;
+      for (size_t output = 0; output < node.outputs.size(); ++output) {
+        ValueId to = node.outputs[output];
+        depends_[to] = true;
+        paths_.push_back({from, to, &relation(call, place, output, {from, to})});
+      }
+    }
+  }
+
+  /// The two ends of a path.
+  struct Ends {
+    ValueId from, to;
+  };
+
+  const BitMatrix& relation(const Call& call, size_t operand, size_t output, const Ends& ends) {
+    auto [found, is_new] =
+        known_.try_emplace(fmt::format("{} {} {}", operand, output, print(call)));
+    if (!is_new) return found->second;
+    if (has_nest(call)) found->second = reached(nest_of(context_, call), operand, output);
+    bool fits = found->second.rows() == channels(ends.to) &&
+                found->second.columns() == channels(ends.from);
+    if (!fits) found->second = everything(channels(ends.to), channels(ends.from));
+    return found->second;
+  }
+
+  /// Finds where stages begin and end.
+  void find_stages() {
+    std::vector<bool> inside(graph_.values.size(), false);  // reads something of its stage
+    for (const Path& p : paths_) {
+      bool is_input = graph_.values[p.from].kind == Value::Kind::input;
+      if (!is_input && positions(p.from) == positions(p.to)) inside[p.to] = true;
+    }
+    size_t bits = 0;
+    for (ValueId id = 0; id < graph_.values.size(); ++id) {
+      if (!depends_[id] || graph_.values[id].kind == Value::Kind::input) continue;
+      Stage& stage = stages_[positions(id)];
+      if (!inside[id]) stage.begins.push_back(id);
+      if (!is_read_inside(id)) stage.ends.push_back(id);
+    }
+    for (const Node& node : graph_.nodes) {
+      for (ValueId id : node.outputs) {
+        if (depends_[id] && inside[id] && is_layer(node)) ++stages_[positions(id)].layers;
+      }
+    }
+    for (auto& [key, stage] : stages_) {
+      stage.first_bit = bits;
+      for (ValueId id : stage.begins) stage.bits += channels(id);
+      bits += stage.bits;
+    }
+  }
+
+  bool is_read_inside(ValueId id) const {
+    for (size_t n : readers_[id]) {
+      for (ValueId to : graph_.nodes[n].outputs) {
+        if (positions(to) == positions(id)) return true;
+      }
+    }
+    return false;
+  }
+
+  /// Returns which beginnings of stages (columns) reach the channels (rows) of each value.
+  std::vector<BitMatrix> reached_values() const {
+    size_t bits = 0;
+    for (const auto& [key, stage] : stages_) bits += stage.bits;
+    std::vector<BitMatrix> result(graph_.values.size());
+    for (ValueId id = 0; id < graph_.values.size(); ++id) {
+      if (depends_[id]) result[id] = BitMatrix(channels(id), bits);
+    }
+    for (const auto& [key, stage] : stages_) {
+      size_t bit = stage.first_bit;
+      for (ValueId id : stage.begins) {
+        for (size_t c = 0; c < channels(id); ++c) result[id].set(c, bit++);
+      }
+    }
+    for (const Path& p : paths_) add_related(result[p.to], *p.relation, result[p.from]);
+    return result;
+  }
+
+  double connected() const {
+    std::vector<BitMatrix> reached = reached_values();
+    double sum = 0, counted = 0;
+    for (const auto& [key, stage] : stages_) {
+      if (stage.layers < 2 || stage.bits == 0) continue;
+      size_t pairs = 0, met = 0;
+      for (ValueId id : stage.ends) {
+        for (size_t c = 0; c < channels(id); ++c) {
+          met += reached[id].count(c, stage.first_bit, stage.first_bit + stage.bits);
+          pairs += stage.bits;
+        }
+      }
+      if (pairs == 0) continue;
+      sum += static_cast<double>(met) / static_cast<double>(pairs);
+      ++counted;
+    }
+    return counted > 0 ? sum / counted : 1;
+  }
+
+  double dead() const {
+    std::vector<std::vector<bool>> used(graph_.values.size());
+    for (ValueId id = 0; id < graph_.values.size(); ++id) used[id].resize(channels(id));
+    for (ValueId id : graph_.outputs) used[id].assign(channels(id), true);
+    for (auto p = paths_.rbegin(); p != paths_.rend(); ++p) {
+      for (size_t row = 0; row < p->relation->rows(); ++row) {
+        if (!used[p->to][row]) continue;
+        for (size_t column = 0; column < p->relation->columns(); ++column) {
+          if (p->relation->at(row, column)) used[p->from][column] = true;
+        }
+      }
+    }
+    size_t all = 0, unused = 0;
+    for (const Node& node : graph_.nodes) {
+      for (ValueId id : node.outputs) {
+        if (!depends_[id] || !is_layer(node)) continue;
+        all += channels(id);
+        unused += static_cast<size_t>(std::count(used[id].begin(), used[id].end(), false));
+      }
+    }
+    return all > 0 ? static_cast<double>(unused) / static_cast<double>(all) : 0;
+  }
+};
+
+}  // namespace
+
+Mixing mixing_of(const Graph& network) { return MixingFinder(network).run(); }
+
+}  // namespace lathe
