@@ -52,6 +52,7 @@ LayerVariant coupled_variant(const Nest& nest, Coupling coupling, long groups) {
   if (groups > 1) words.push_back(fmt::format("grouped x{}", groups));
   variant.meaning = fmt::format("{}", fmt::join(words, ", "));
   variant.coupling = std::move(coupling);
+  variant.family = Family::narrow;
   return variant;
 }
 

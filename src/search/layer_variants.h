@@ -11,6 +11,7 @@
 
 #include "nest/step.h"
 #include "ops/op.h"
+#include "search/variant_family.h"
 
 namespace lathe {
 
@@ -33,6 +34,7 @@ struct LayerVariant {
   std::string meaning;  ///< "grouped x4"
   long macs = 0, weights = 0;
   std::optional<Coupling> coupling = std::nullopt;
+  Family family = Family::same;
 
   /// Returns the recipe that makes it inside a network.
   const Recipe& said() const { return coupling ? coupling->recipe : recipe; }

@@ -67,7 +67,8 @@ bool goes_on(const Move& last, const Move& next) {
     return next.sort == MoveSort::position && next.loop > last.loop;
   }
   if (is_bottleneck(last.sort) && is_bottleneck(next.sort)) return next.sort > last.sort;
-  return !is_group(last.sort) || !is_group(next.sort);
+  if (is_group(last.sort) && is_group(next.sort)) return false;
+  return !(last.widens && next.sort == MoveSort::filters);
 }
 
 class Composer {
@@ -213,8 +214,8 @@ class Composer {
     long macs = operations(made.nest).macs;
     if (macs <= 0) return;
     if (macs < macs_ && has_form(made.nest)) {
-      found_.push_back(
-          {made.recipe, meaning_name(original_, made.nest), macs, cost(made.nest).weights});
+      found_.push_back({made.recipe, meaning_name(original_, made.nest), macs,
+                        cost(made.nest).weights, std::nullopt, family_of(original_, made.nest)});
     }
     next.push_back(std::move(made));
   }
