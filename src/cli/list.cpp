@@ -1,10 +1,11 @@
-// list.cpp: "lathe list transforms|ops|models|judges|metrics|strategies": what there is.
+// list.cpp: "lathe list transforms|ops|models|judges|metrics|strategies|families": what there is.
 #include <map>
 
 #include "base/error.h"
 #include "cli/verb_nest.h"
 #include "metrics/metric.h"
 #include "models/model.h"
+#include "search/variant_family.h"
 #include "strategies/strategy.h"
 
 namespace lathe::cli {
@@ -88,9 +89,16 @@ std::vector<Row> strategy_rows() {
   return rows;
 }
 
+std::vector<Row> family_rows() {
+  std::vector<Row> rows;
+  for (const FamilyRecord& record : families()) rows.push_back({record.name, "", record.text});
+  return rows;
+}
+
 const std::map<std::string, std::vector<Row> (*)()> lists = {
-    {"judges", judge_rows}, {"metrics", metric_rows},      {"models", model_rows},
-    {"ops", op_rows},       {"strategies", strategy_rows}, {"transforms", transform_rows}};
+    {"families", family_rows},    {"judges", judge_rows}, {"metrics", metric_rows},
+    {"models", model_rows},       {"ops", op_rows},       {"strategies", strategy_rows},
+    {"transforms", transform_rows}};
 
 void print_rows(const std::vector<Row>& rows) {
   for (const Row& row : rows) {

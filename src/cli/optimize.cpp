@@ -9,6 +9,7 @@
 #include "cli/verb_peers.h"
 #include "cli/verb_scores.h"
 #include "cli/verb_search_show.h"
+#include "cli/verb_space.h"
 #include "jobs/optimize.h"
 
 namespace lathe::cli {
@@ -16,6 +17,7 @@ namespace {
 
 struct OptimizeArgs {
   OptimizeOptions job;
+  SpaceArguments space{.space = OptimizeOptions().space};
   std::string rule = "two-sided", max_params, max_macs, constraint, budget;
   double tolerance = -1;
   bool json = false;
@@ -55,6 +57,7 @@ double parse_budget(const std::string& text) {
 
 OptimizeOptions job_of(const OptimizeArgs& options) {
   OptimizeOptions job = options.job;
+  job.space = space_options(options.space);
   job.rule = find_rule(options.rule);
   if (options.tolerance >= 0) job.rule.tolerance = options.tolerance;
   job.limits = {parse_limit("--max-params", options.max_params),
@@ -110,14 +113,9 @@ std::function<int()> set_up_optimize(Command& app) {
                  "how many points of accuracy may be lost, as the gate predicts")
       ->otherwise("the rule's, 0.5")
       ->check(non_negative_number());
-  app.add_option("--include PATTERN", job.space.include,
-                 "change only layers of this name, like 'layer[34].*'");
-  app.add_option("--exclude PATTERN", job.space.exclude, "leave layers of this name alone");
-  app.add_flag("--pointwise", job.space.pointwise, "also change 1x1 convolutions");
-  app.add_flag("--narrow", job.space.narrow,
-               "also take channels away, from all layers that make or read them");
-  app.add_option("--variants", job.space.most,
-                 "try so many variants of each kind of layer; 0 means all");
+  add_space_arguments(app, options->space);
+  app.add_option("--variants", options->space.space.most,
+                 "measure so many variants of each kind of layer; 0 means all");
   app.add_option("--trials", job.trials, "how many networks to draw, where a strategy draws")
       ->check(range(1L, 10000000L));
   app.add_option("--exact", job.exact, "how many networks to score exactly and to measure")

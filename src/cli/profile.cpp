@@ -2,16 +2,20 @@
 // searched.
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "cli/verb_network.h"
+#include "cli/verb_space.h"
 #include "jobs/limits.h"
+#include "jobs/optimize.h"
 
 namespace lathe::cli {
 namespace {
 
 struct ProfileArgs {
   NetworkArguments network;
-  SpaceOptions space;
+  SpaceArguments space;
+  size_t most = OptimizeOptions().space.most;
   bool json = false;
 };
 
@@ -20,20 +24,58 @@ struct Range {
   long least, now;
 };
 
-nlohmann::json report(const NetworkSpace& space, const Range& macs, const Range& weights) {
+/// What a space has of one family.
+struct FamilyCount {
+  size_t variants = 0, scored = 0;
+  double least = 1, most = 0;  // parts of the layer's MACs
+};
+
+using FamilyCounts = std::map<Family, FamilyCount>;
+
+/// Counts the variants of a kind, all of them and those that a search would score.
+void count_kind(const LayerKind& all, const LayerKind& scored, FamilyCounts& counts) {
+  for (size_t v = 1; v < all.variants.size(); ++v) {
+    FamilyCount& count = counts[all.variants[v].family];
+    double part =
+        static_cast<double>(all.variants[v].macs) / static_cast<double>(all.variants[0].macs);
+    count.least = std::min(count.least, part);
+    count.most = std::max(count.most, part);
+    ++count.variants;
+  }
+  for (size_t v = 1; v < scored.variants.size(); ++v) ++counts[scored.variants[v].family].scored;
+}
+
+nlohmann::json to_json(const FamilyCounts& counts) {
+  nlohmann::json json = nlohmann::json::object();
+  for (const auto& [family, count] : counts) {
+    json[name_of(family)] = {{"variants", count.variants},
+                             {"scored", count.scored},
+                             {"macs", {count.least, count.most}}};
+  }
+  return json;
+}
+
+nlohmann::json report(const NetworkSpace& space, const NetworkSpace& scored, const Range& macs,
+                      const Range& weights) {
   nlohmann::json kinds = nlohmann::json::array();
-  for (const LayerKind& kind : space.kinds) {
+  for (size_t k = 0; k < space.kinds.size(); ++k) {
+    const LayerKind& kind = space.kinds[k];
     nlohmann::json variants = nlohmann::json::array();
     for (const LayerVariant& variant : kind.variants) {
       variants.push_back({{"recipe", label_of(variant)},
                           {"meaning", variant.meaning},
+                          {"family", name_of(variant.family)},
                           {"macs", variant.macs},
                           {"weights", variant.weights}});
     }
     nlohmann::json layers = nlohmann::json::array();
     for (size_t s : kind.sites) layers.push_back(space.sites[s].layer);
-    kinds.push_back(
-        {{"description", kind.description}, {"layers", layers}, {"variants", variants}});
+    FamilyCounts counts;
+    count_kind(kind, scored.kinds[k], counts);
+    kinds.push_back({{"description", kind.description},
+                     {"layers", layers},
+                     {"families", to_json(counts)},
+                     {"variants", variants}});
   }
   return {{"log10_networks", log_size(space)},
           {"macs", {macs.least, macs.now}},
@@ -41,17 +83,7 @@ nlohmann::json report(const NetworkSpace& space, const Range& macs, const Range&
           {"kinds", kinds}};
 }
 
-int run_profile(const ProfileArgs& options) {
-  Graph network = load_network(options.network);
-  NetworkSpace space = network_space(network, options.space);
-  if (options.space.narrow) space = with_links(std::move(space), network);
-  Range macs{least_macs(space), space.macs}, weights{least_weights(space), space.weights};
-  if (options.json) {
-    fmt::print("{}\n", report(space, macs, weights).dump(2));
-    return 0;
-  }
-  fmt::print("{}: {} of its layers may change, of {} kinds\n\n", network.name, space.sites.size(),
-             space.kinds.size());
+void print_kinds(const NetworkSpace& space) {
   fmt::print("{:<34} {:>6} {:>9}  {:>10} {:>12}\n", "kind", "layers", "variants", "least MACs",
              "least weights");
   for (const LayerKind& kind : space.kinds) {
@@ -65,6 +97,42 @@ int run_profile(const ProfileArgs& options) {
                all.size(), fmt::format("1/{:.0f}", double(all[0].macs) / double(m)),
                fmt::format("1/{:.0f}", double(all[0].weights) / double(w)));
   }
+}
+
+/// Prints how many variants of each family there are, and how many of them a search scores.
+void print_families(const NetworkSpace& space, const NetworkSpace& scored, size_t most) {
+  FamilyCounts counts;
+  for (size_t k = 0; k < space.kinds.size(); ++k) {
+    count_kind(space.kinds[k], scored.kinds[k], counts);
+  }
+  fmt::print("\n{:<22} {:>9} {:>9} {:>12}   {}\n", "family", "variants", "searched", "not searched",
+             "MACs that are left");
+  auto percent = [](double part) { return fmt::format("{:.3g}", 100 * part); };
+  for (const auto& [family, c] : counts) {
+    fmt::print("{:<22} {:>9} {:>9} {:>12}   {} to {} %\n", name_of(family), c.variants, c.scored,
+               c.variants - c.scored, percent(c.least), percent(c.most));
+  }
+  fmt::print("\nOf each kind, the {} that promise most of those searched are measured.\n", most);
+}
+
+int run_profile(const ProfileArgs& options) {
+  Graph network = load_network(options.network);
+  SpaceOptions how = space_options(options.space);
+  NetworkSpace space = network_space(network, how);
+  NetworkSpace scored = options.most == 0 ? space : narrowed(space, options.most * scored_for_each);
+  if (how.narrow) {
+    space = with_links(std::move(space), network);
+    scored = with_links(std::move(scored), network);
+  }
+  Range macs{least_macs(space), space.macs}, weights{least_weights(space), space.weights};
+  if (options.json) {
+    fmt::print("{}\n", report(space, scored, macs, weights).dump(2));
+    return 0;
+  }
+  fmt::print("{}: {} of its layers may change, of {} kinds\n\n", network.name, space.sites.size(),
+             space.kinds.size());
+  print_kinds(space);
+  print_families(space, scored, options.most);
   if (!space.links.empty()) {
     fmt::print("\n{} set{} of channels can become fewer, with all that make and read them\n",
                space.links.size(), space.links.size() == 1 ? "" : "s");
@@ -78,17 +146,9 @@ int run_profile(const ProfileArgs& options) {
 std::function<int()> set_up_profile(Command& app) {
   auto options = std::make_shared<ProfileArgs>();
   add_network_arguments(app, options->network);
-  app.add_option("--include PATTERN", options->space.include,
-                 "change only layers of this name, like 'layer[34].*'");
-  app.add_option("--exclude PATTERN", options->space.exclude, "leave layers of this name alone");
-  app.add_flag("--pointwise", options->space.pointwise, "also change 1x1 convolutions");
-  app.add_flag("--narrow", options->space.narrow,
-               "also take channels away, from all layers that make or read them");
-  app.add_option("--neural", options->space.variants.neural,
-                 "use at most so many neural steps in a recipe")
-      ->check(range(1, 4));
-  app.add_option("--draws", options->space.variants.draws,
-                 "draw so many recipes of several neural steps; 0 means all, which takes minutes");
+  add_space_arguments(app, options->space);
+  app.add_option("--variants", options->most,
+                 "say what a search looks at that measures so many variants of each kind of layer");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run_profile(*options); };
 }
@@ -96,7 +156,7 @@ std::function<int()> set_up_profile(Command& app) {
 }  // namespace
 
 Verb profile() {
-  return {"profile", "say how many networks a search could choose from", set_up_profile,
+  return {"profile", "say what a search could choose from, by meaning", set_up_profile,
           "lathe profile resnet34-cifar --narrow"};
 }
 

@@ -38,14 +38,10 @@ Journal::Identity identity_of(const OptimizeOptions& options, const Graph& netwo
 
 std::string bundle_in(const std::string& folder) { return folder + "/bundle"; }
 
-/// Variants that are looked at for each that is kept. Screening needs something to choose from, and
-/// to look at one takes far less than to measure it.
-constexpr size_t looked_at = 3;
-
 /// Returns the space that a strategy is for, before any of it is screened.
 NetworkSpace space_for(const Strategy& strategy, const Graph& network, SpaceOptions options) {
   if (strategy.space == SpaceOf::blocks) return block_space(network, options);
-  options.most *= looked_at;
+  options.most *= scored_for_each;
   return network_space(network, options);
 }
 

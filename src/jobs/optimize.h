@@ -19,12 +19,16 @@
 
 namespace lathe {
 
+/// Variants that a search scores for each that it measures. Screening needs something to choose
+/// from, and to score one takes far less than to measure it.
+inline constexpr size_t scored_for_each = 3;
+
 struct OptimizeOptions {
   ScoreArguments score{.samples = 32, .seeds = 2};
   std::string folder;  ///< where the search is kept; "": runs/NETWORK (jobs/work_folder.h)
   std::string strategy = "assign";
   GateRule rule = find_rule("two-sided");  ///< with its tolerance
-  SpaceOptions space{.most = 16};
+  SpaceOptions space{.most = 20};
   NetworkLimits limits;
   long trials = 1000;  ///< networks that are drawn, where a strategy draws
   long exact = 6;      ///< networks that are evaluated exactly and measured

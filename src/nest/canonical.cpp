@@ -72,7 +72,7 @@ struct Family {
 
 std::string print_box(const Parallelepiped& box) {
   std::string out = fmt::format("({})", fmt::join(box.corner, ","));
-  for (const Direction& d : box.directions) {
+  for (const BoxDirection& d : box.directions) {
     out += fmt::format(" {}x({})", d.extent, fmt::join(d.vector, ","));
   }
   return out;

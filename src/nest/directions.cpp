@@ -12,7 +12,7 @@ std::vector<long> scaled(std::vector<long> v, long factor) {
 }
 
 /// Merges directions that are the digits of one: 16 steps of v and then 4 of 16*v are 64 of v.
-void merge_digits(std::vector<Direction>& directions) {
+void merge_digits(std::vector<BoxDirection>& directions) {
   for (bool merged = true; merged;) {
     merged = false;
     for (size_t i = 0; i < directions.size() && !merged; ++i) {
@@ -29,9 +29,9 @@ void merge_digits(std::vector<Direction>& directions) {
 }
 
 /// Takes the direction along "vector" out and returns its extent: 1 if there is none.
-long take(std::vector<Direction>& directions, const std::vector<long>& vector) {
+long take(std::vector<BoxDirection>& directions, const std::vector<long>& vector) {
   auto found = std::find_if(directions.begin(), directions.end(),
-                            [&](const Direction& d) { return d.vector == vector; });
+                            [&](const BoxDirection& d) { return d.vector == vector; });
   if (found == directions.end()) return 1;
   long extent = found->extent;
   directions.erase(found);
@@ -95,7 +95,7 @@ std::optional<Parallelepiped> joined(const Parallelepiped& a, const Parallelepip
   std::vector<long> shift(a.corner.size());
   for (size_t i = 0; i < shift.size(); ++i) shift[i] = b.corner[i] - a.corner[i];
   std::vector<std::vector<long>> along{shift};
-  for (const Direction& d : a.directions) along.push_back(d.vector);
+  for (const BoxDirection& d : a.directions) along.push_back(d.vector);
   for (const std::vector<long>& vector : along) {
     Parallelepiped rest_a = a, rest_b = b;
     long extent_a = take(rest_a.directions, vector), extent_b = take(rest_b.directions, vector);
@@ -115,7 +115,7 @@ std::optional<Parallelepiped> image_of_box(const isl::set& domain,
   auto box_sides = poly::sides(set);
   if (!box_sides) return std::nullopt;
   Parallelepiped result;
-  std::vector<Direction> directions(box_sides->size());
+  std::vector<BoxDirection> directions(box_sides->size());
   for (size_t i = 0; i < box_sides->size(); ++i) directions[i].extent = (*box_sides)[i].size();
   for (const isl::aff& part : poly::parts(function)) {
     poly::Affine row = poly::take_apart(part);
@@ -127,7 +127,7 @@ std::optional<Parallelepiped> image_of_box(const isl::set& domain,
     }
     result.corner.push_back(corner);
   }
-  std::erase_if(directions, [](const Direction& d) { return d.extent == 1; });
+  std::erase_if(directions, [](const BoxDirection& d) { return d.extent == 1; });
   merge_digits(directions);
   result.directions = std::move(directions);
   return result;

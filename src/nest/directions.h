@@ -11,11 +11,11 @@
 namespace lathe {
 
 /// extent steps along "vector".
-struct Direction {
+struct BoxDirection {
   std::vector<long> vector;
   long extent;
-  friend bool operator==(const Direction&, const Direction&) = default;
-  bool operator<(const Direction& b) const {
+  friend bool operator==(const BoxDirection&, const BoxDirection&) = default;
+  bool operator<(const BoxDirection& b) const {
     return std::tie(vector, extent) < std::tie(b.vector, b.extent);
   }
 };
@@ -23,7 +23,7 @@ struct Direction {
 /// The points  corner + sum k[d] * directions[d].vector,  0 <= k[d] < directions[d].extent.
 struct Parallelepiped {
   std::vector<long> corner;
-  std::vector<Direction> directions;
+  std::vector<BoxDirection> directions;
   friend bool operator==(const Parallelepiped&, const Parallelepiped&) = default;
   bool operator<(const Parallelepiped& b) const {
     return std::tie(corner, directions) < std::tie(b.corner, b.directions);

@@ -98,12 +98,13 @@ class Convolutions {
   Convolution at(const Shape& x) const {
     Convolution result{input_tensor_, weight_tensor_, 0, {}, {}, {}, {}, {}};
     for (size_t d = 2; d < input_.size(); ++d) result.slides.push_back(sliding(d, x));
-    Shape filters;
+    Shape filters, inside = offsets_inside(x);
     std::vector<Shape> groups = points(Part::group, x);
     for (const Shape& g : groups) {
       for (const Shape& f : points(Part::filter, g)) {
         filters.push_back(write_[1].at(f));
-        add_offsets(f, result.weight_offsets);
+        long origin = weight_offset(f);
+        for (long offset : inside) result.weight_offsets.push_back(origin + offset);
       }
       for (const Shape& c : points(Part::channel, g)) result.channels.push_back(input_[1].at(c));
     }
@@ -117,16 +118,17 @@ class Convolutions {
     return result;
   }
 
-  /// Appends which elements of the weight the channels and the window of a filter choose. A network
-  /// has millions of them: each is a sum of two numbers.
-  void add_offsets(const Shape& filter, Shape& offsets) const {
+  /// Returns which elements of the weight the channels and the window of a filter choose, counted
+  /// from its first one. A network has millions of them: each is a sum of two numbers.
+  Shape offsets_inside(const Shape& filter) const {
     long origin = weight_offset(filter);
-    Shape window;
+    Shape window, all;
     for (const Shape& k : points(Part::window, filter)) window.push_back(weight_offset(k) - origin);
     for (const Shape& c : points(Part::channel, filter)) {
-      long channel = weight_offset(c);
-      for (long element : window) offsets.push_back(channel + element);
+      long channel = weight_offset(c) - origin;
+      for (long element : window) all.push_back(channel + element);
     }
+    return all;
   }
 
   long weight_offset(const Shape& point) const {

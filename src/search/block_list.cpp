@@ -84,7 +84,8 @@ std::vector<LayerVariant> blocks_of(const Call& layer) {
     for (const Step& step : recipe) made = apply(made, step).nest;
     Cost c = cost(made);
     if (c.macs >= all.macs) continue;
-    blocks.push_back({std::move(recipe), meaning_name(nest, made), c.macs, c.weights});
+    blocks.push_back({std::move(recipe), meaning_name(nest, made), c.macs, c.weights, std::nullopt,
+                      family_of(nest, made)});
   }
   return blocks;
 }

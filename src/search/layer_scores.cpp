@@ -149,11 +149,12 @@ std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, con
     }
   }
   if (!scoring.run("variants looked at", workers, options)) return std::nullopt;
+  // The paper's rule was published with no such choice: scores do not matter.
+  if (rule.is_paper) return narrowed(space, most);
   return narrowed(space, most, [&](size_t kind, size_t variant) {
     size_t site = space.kinds[kind].sites.front();
     LayerChange own = scoring.known(site, 0), change = scoring.known(site, variant);
     double moved = std::log(change.scores.front() / own.scores.front());
-    if (rule.is_paper) return 0.0;  // it was published with no such choice: few steps are enough
     if (std::abs(moved) > rule.layer_band) return infinity;
     return distance_between(own, change, first.metrics());
   });

@@ -4,23 +4,21 @@
 //   group(2)    interchange(co, ci) -> bottleneck(4)    split_range(co, 1/2) -> group(2) -> ...
 //
 // Recipes are composed of neural steps, and of the program steps that decide what a neural step
-// means. A neural step acts on the outermost loops: interchange says which loops these are,
-// split_range and unroll say which part of a range it acts on. Tuning tries other orders of loops.
+// means (moves.h). What two recipes mean in common counts once. Tuning tries other orders of loops.
 #pragma once
 
 #include <optional>
 
 #include "nest/step.h"
 #include "ops/op.h"
+#include "search/variant_family.h"
 
 namespace lathe {
 
 struct VariantOptions {
-  size_t neural = 2;  ///< neural steps of a recipe, at most
-  long factor = 16;   ///< of a step, at most; a factor that leaves one channel is allowed, too
-  /// There are thousands of recipes with two neural steps. So many of them are drawn at random, but
-  /// always the same ones. 0: all of them are tried, which takes minutes.
-  size_t draws = 100;
+  size_t neural = 2;   ///< neural steps of a recipe, at most
+  size_t program = 3;  ///< program steps before each of them, at most
+  long factor = 16;    ///< of a recipe, at most; one that leaves one channel is allowed, too
 };
 
 /// Channels that a layer loses together with the layers that it is coupled with.
@@ -36,6 +34,7 @@ struct LayerVariant {
   std::string meaning;  ///< "grouped x4"
   long macs = 0, weights = 0;
   std::optional<Coupling> coupling = std::nullopt;
+  Family family = Family::same;
 
   /// Returns the recipe that makes it inside a network.
   const Recipe& said() const { return coupling ? coupling->recipe : recipe; }
@@ -46,8 +45,8 @@ struct LayerVariant {
 std::string label_of(const LayerVariant& variant);
 
 /// Returns what a convolution can become without a change of its output's shape. The first is the
-/// convolution itself; then recipes of few steps come first. A variant that computes no less than
-/// the layer did is left out. The same call gives the same list.
+/// convolution itself; then recipes of few neural steps come first. A variant that computes no less
+/// than the layer did is left out. The same call gives the same list.
 std::vector<LayerVariant> variants_of(const Call& layer, const VariantOptions& options = {});
 
 /// Returns what a convolution can become, dense or in groups, if its filters are halved, or the

@@ -10,6 +10,7 @@
 #include "program/channels.h"
 #include "program/layers.h"
 #include "search/block_list.h"
+#include "search/screening.h"
 
 namespace lathe {
 namespace {
@@ -20,38 +21,6 @@ long sum_over(const NetworkSpace& space, const Assignment& assignment, long all,
     all += space.variant(s, assignment[s]).*what - space.variant(s, 0).*what;
   }
   return all;
-}
-
-/// Layers that are halved more often than this are not looked at where only some variants are: no
-/// network that rules were fitted to has one, so nothing is known of how it would learn.
-constexpr long most_halvings = 4;
-
-/// Returns so many variants, the layer itself among them, by their ranks.
-std::vector<LayerVariant> spread(const std::vector<LayerVariant>& all, size_t most,
-                                 const std::function<double(size_t)>& rank) {
-  struct Ranked {
-    double rank;
-    size_t steps, variant;
-    auto operator<=>(const Ranked&) const = default;
-  };
-  std::map<long, std::vector<Ranked>> by_macs;
-  for (size_t v = 1; v < all.size(); ++v) {
-    double part = static_cast<double>(all[v].macs) / static_cast<double>(all[0].macs);
-    long halvings = std::lround(-std::log2(part));
-    if (halvings > most_halvings || !std::isfinite(rank(v))) continue;
-    by_macs[halvings].push_back({rank(v), all[v].recipe.size(), v});
-  }
-  for (auto& [halvings, variants] : by_macs) std::sort(variants.begin(), variants.end());
-  std::vector<LayerVariant> chosen{all[0]};
-  for (size_t round = 0, before = 0; chosen.size() < most && chosen.size() > before; ++round) {
-    before = chosen.size();
-    for (const auto& [halvings, variants] : by_macs) {
-      if (round < variants.size() && chosen.size() < most) {
-        chosen.push_back(all[variants[round].variant]);
-      }
-    }
-  }
-  return chosen;
 }
 
 /// Finds the sites that make and read the channels of a set; nothing where other layers do, or
@@ -138,12 +107,13 @@ NetworkSpace block_space(const Graph& network, const SpaceOptions& options) {
 }
 
 NetworkSpace network_space(const Graph& network, const SpaceOptions& options) {
-  NetworkSpace space = space_of(
-      network, options, [&](const Call& call) { return variants_of(call, options.variants); });
-  if (options.most == 0) return space;
-  return narrowed(space, options.most, [&](size_t kind, size_t variant) {
-    return static_cast<double>(space.kinds[kind].variants[variant].recipe.size());
+  check_families(options.families);
+  NetworkSpace space = space_of(network, options, [&](const Call& call) {
+    std::vector<LayerVariant> all = variants_of(call, options.variants);
+    std::erase_if(all, [&](const LayerVariant& v) { return !options.families.has(v.family); });
+    return all;
   });
+  return options.most == 0 ? space : narrowed(space, options.most);
 }
 
 NetworkSpace narrowed(const NetworkSpace& space, size_t most, const VariantRank& rank) {
@@ -151,7 +121,12 @@ NetworkSpace narrowed(const NetworkSpace& space, size_t most, const VariantRank&
   for (size_t k = 0; k < space.kinds.size(); ++k) {
     const auto& all = space.kinds[k].variants;
     if (all.size() <= most) continue;
-    result.kinds[k].variants = spread(all, most, [&](size_t v) { return rank(k, v); });
+    VariantDistance distance = nullptr;
+    if (rank) distance = [&](size_t v) { return rank(k, v); };
+    result.kinds[k].variants.clear();
+    for (size_t v : representatives(all, most, distance)) {
+      result.kinds[k].variants.push_back(all[v]);
+    }
   }
   return result;
 }

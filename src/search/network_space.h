@@ -52,7 +52,8 @@ struct SpaceOptions {
   /// fitted to such networks either, and predict too much accuracy for them.
   bool narrow = false;
   VariantOptions variants;
-  size_t most = 0;  ///< variants of a kind, those of few steps; 0: all
+  FamilyChoice families;
+  size_t most = 0;  ///< variants of a kind, of all families and amounts of work; 0: all
 };
 
 /// Returns the space. Its sites are the convolutions, except those that read the network's input
@@ -63,13 +64,13 @@ NetworkSpace network_space(const Graph& network, const SpaceOptions& options = {
 /// it (block_list.h). The options about variants do not matter.
 NetworkSpace block_space(const Graph& network, const SpaceOptions& options = {});
 
-/// Ranks a variant of a kind. Both are given by their number. Low ranks are preferred.
+/// Ranks a variant of a kind by how far it is from the layer as it was. Both are given by their
+/// number. Low ranks are preferred.
 using VariantRank = std::function<double(size_t kind, size_t variant)>;
 
-/// Returns the space with at most so many variants of each kind; the layer itself is one of them.
-/// Variants are taken in turn from those that compute half of what the layer did, a quarter, and so
-/// on; low ranks come first. A variant of infinite rank is left out.
-NetworkSpace narrowed(const NetworkSpace& space, size_t most, const VariantRank& rank);
+/// Returns the space with at most so many variants of each kind, which stand for the others
+/// (screening.h). The layer itself is one of them. A variant of infinite rank is left out.
+NetworkSpace narrowed(const NetworkSpace& space, size_t most, const VariantRank& rank = nullptr);
 
 /// Returns the space with links, and with the variants that the layers of a link can become
 /// together. Channels form a link if only sites make and read them, and if none of these sites is
