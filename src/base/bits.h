@@ -23,6 +23,16 @@ class BitMatrix {
     bits_[row * words_ + column / 64] |= uint64_t{1} << (column % 64);
   }
 
+  /// Calls "use" with each column that is set in a row.
+  template <class Use>
+  void for_each(size_t row, const Use& use) const {
+    for (size_t w = 0; w < words_; ++w) {
+      for (uint64_t word = bits_[row * words_ + w]; word != 0; word &= word - 1) {
+        use(w * 64 + static_cast<size_t>(std::countr_zero(word)));
+      }
+    }
+  }
+
   /// Adds all bits of a row of another matrix, which has the same columns, to a row of this one.
   void add(size_t row, const BitMatrix& other, size_t from) {
     for (size_t w = 0; w < words_; ++w) {

@@ -137,7 +137,7 @@ void set_beyond_first_order(GateRule& rule, const std::vector<Trained>& networks
     known.push_back(0);
     unknown.push_back(0);
     for (size_t i = 0; i < values.size(); ++i) {
-      bool is_known = find_metric(rule.features[i].metric).contributes.first_order.has_value();
+      bool is_known = find_metric(rule.features[i].metric).contributes.is_known_early();
       (is_known ? known : unknown).back() += rule.weights[i] * values[i];
     }
   }

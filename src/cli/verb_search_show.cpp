@@ -3,8 +3,10 @@
 
 #include <unistd.h>
 
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "capacity/gate.h"
 #include "cli/verb_nest.h"
@@ -69,9 +71,22 @@ void print_ways(const SearchResult& result) {
   }
 }
 
+/// Prints what each family contributes: how fast the network could be without it.
+void print_families(const SearchResult& result) {
+  if (!result.families || result.families->empty()) return;
+  const char* head = "families";
+  for (const ResultFamilies& each : *result.families) {
+    line(std::exchange(head, ""), print_way(each.families, each.ms, each.original_ms));
+  }
+  line("", wrapped(fmt::format("by the tables, at the same loss; the first one uses {}",
+                               fmt::join(result.families->front().used, ", ")),
+                   14, 14));
+}
+
 void print_comparisons(const SearchResult& result) {
   double faster = result.winner.original_ms / result.winner.ms;
   print_ways(result);
+  print_families(result);
   for (const ResultPeer& peer : result.peers) {
     line(&peer == &result.peers.front() ? "best peer" : "",
          fmt::format("{}, {:.3f} ms for the original: {:.2f} times faster", peer.name, peer.ms,

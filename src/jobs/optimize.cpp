@@ -212,6 +212,7 @@ class NetworkSearch {
       space_ = std::move(*few);
     }
     if (options_.space.narrow && !is_list) space_ = with_links(std::move(space_), timed_);
+    tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
     return measure_layers(tables_, space_, timed_, bench_, journal_,
                           table_options(Phase::measuring)) &&
            score_layers(tables_, space_, first_, journal_, workers, table_options(Phase::scoring));
@@ -241,6 +242,7 @@ class NetworkSearch {
       return true;
     }
     blocks_ = block_space(timed_, options_.space);
+    block_tables_.mixing = std::make_shared<AssignmentMixing>(timed_, blocks_);
     TableOptions how = table_options(Phase::comparing);
     return measure_layers(block_tables_, blocks_, timed_, bench_, journal_, how) &&
            score_layers(block_tables_, blocks_, first_, journal_, workers_of(options_.score), how);
@@ -284,6 +286,8 @@ class NetworkSearch {
     SearchResult result = summarised(input(), report, journal_);
     result.winner.tuned = result.found && times && how.seconds > 0;
     set_baselines(result, baselines, tuning, how.seconds > 0);
+    if (strategy_.space == SpaceOf::steps && !rule_.is_paper)
+      result.families = families_of(input());
     result.limits = limits_reached(input(), result, report.fastest_accepted);
     set_origin(result);
     write(result, tuning.compiling());

@@ -6,8 +6,10 @@
 namespace lathe::metrics {
 namespace {
 
+double connected_of(const Mixing& mixing) { return mixing.connected; }
+
 Finish attach_connected(Evaluation& evaluation) {
-  return [&network = evaluation.network()] { return Score{mixing_of(network).connected}; };
+  return [&network = evaluation.network()] { return Score{connected_of(mixing_of(network))}; };
 }
 
 }  // namespace
@@ -16,7 +18,9 @@ Metric connected() {
   return {"connected",
           "share of channels of a stage that reach each other",
           attach_connected,
-          {.use = Contribution::Use::asked, .forms = {{Form::log_ratio, Direction::promises}}}};
+          {.use = Contribution::Use::asked,
+           .forms = {{Form::log_ratio, Direction::promises}},
+           .of_mixing = connected_of}};
 }
 
 }  // namespace lathe::metrics

@@ -6,8 +6,10 @@
 namespace lathe::metrics {
 namespace {
 
+double dead_of(const Mixing& mixing) { return mixing.dead; }
+
 Finish attach_dead(Evaluation& evaluation) {
-  return [&network = evaluation.network()] { return Score{mixing_of(network).dead}; };
+  return [&network = evaluation.network()] { return Score{dead_of(mixing_of(network))}; };
 }
 
 }  // namespace
@@ -16,7 +18,9 @@ Metric dead() {
   return {"dead",
           "share of channels that nothing uses",
           attach_dead,
-          {.use = Contribution::Use::asked, .forms = {{Form::difference, Direction::warns}}}};
+          {.use = Contribution::Use::asked,
+           .forms = {{Form::difference, Direction::warns}},
+           .of_mixing = dead_of}};
 }
 
 }  // namespace lathe::metrics

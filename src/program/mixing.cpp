@@ -86,9 +86,7 @@ void add_related(BitMatrix& to, const BitMatrix& relation, const BitMatrix& from
     bool is_new = row == 0 || !relation.same_rows(row, row - 1);  // filters of one group are alike
     if (is_new) {
       sum = BitMatrix(1, from.columns());
-      for (size_t column = 0; column < relation.columns(); ++column) {
-        if (relation.at(row, column)) sum.add(0, from, column);
-      }
+      relation.for_each(row, [&](size_t column) { sum.add(0, from, column); });
     }
     to.add(row, sum, 0);
   }
@@ -311,9 +309,7 @@ class NetworkMixing::Paths {
     for (auto p = paths.rbegin(); p != paths.rend(); ++p) {
       for (size_t row = 0; row < p->relation->rows(); ++row) {
         if (!used[p->to][row]) continue;
-        for (size_t column = 0; column < p->relation->columns(); ++column) {
-          if (p->relation->at(row, column)) used[p->from][column] = true;
-        }
+        p->relation->for_each(row, [&](size_t column) { used[p->from][column] = true; });
       }
     }
     size_t all = 0, unused = 0;

@@ -2,6 +2,7 @@
 #include "report/report_page.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "report/report_html.h"
 #include "report/report_layers.h"
@@ -97,6 +98,7 @@ Html navigation(const SearchResult& result) {
   link("steps", "Sequences and variants");
   link("search", "Search");
   if (result.blocks || !result.peers.empty()) link("others", "Other ways");
+  if (result.families && !result.families->empty()) link("families", "Families");
   link("again", "Do it again");
   return element("nav", out, "aria-label=\"Parts of this page\"");
 }
@@ -169,6 +171,30 @@ Html others_section(const SearchResult& result) {
   return section("others", "Other ways", table + element("p", note, "class=\"small\""));
 }
 
+/// Returns what each family of variants contributes; nothing where that is not known.
+Html families_section(const SearchResult& result) {
+  if (!result.families || result.families->empty()) return {};
+  std::vector<HtmlRow> rows;
+  for (const ResultFamilies& each : *result.families) {
+    rows.push_back(
+        {{html_text(each.families), html_text(fmt::format("{}", fmt::join(each.used, ", "))),
+          html_text(print_digits(each.ms)),
+          html_text(fmt::format("{:.2f}", each.original_ms / each.ms)),
+          html_text(fmt::format("{:+.2f}", each.predicted))}});
+  }
+  Html table = html_table(
+      "Families",
+      {{"allowed"}, {"used"}, {"ms", true}, {"times faster", true}, {"points, predicted", true}},
+      rows);
+  return section(
+      "families", "What each family contributes",
+      table + element("p",
+                      "The fastest network that these families can make, chosen over all "
+                      "layers at once, from the same tables and with the same tolerance. "
+                      "Nothing of it was measured as a whole.",
+                      "class=\"small\""));
+}
+
 Html again_section(const ReportInput& input) {
   const SearchResult& result = input.result;
   Html out = element("p", "The search: the same command goes on where one was stopped.");
@@ -210,6 +236,7 @@ std::string print_report(const ReportInput& input) {
                       kind_list(result));
   body += search_section(result, trials);
   body += others_section(result);
+  body += families_section(result);
   body += again_section(input);
   return print_page("Lathe: " + headline(result), body);
 }

@@ -90,6 +90,14 @@ void describe(auto& fields, Of<ResultBlocks> auto& blocks) {
   fields("ways", blocks.ways);
 }
 
+void describe(auto& fields, Of<ResultFamilies> auto& families) {
+  fields("families", families.families);
+  fields("ms", families.ms);
+  fields("original_ms", families.original_ms);
+  fields("predicted", families.predicted);
+  fields("used", families.used);
+}
+
 void describe(auto& fields, Of<ResultLimit> auto& limit) {
   fields("what", limit.what);
   fields("limit", limit.limit);
@@ -160,6 +168,7 @@ void describe(auto& fields, Of<SearchResult> auto& result) {
   fields("winner", result.winner);
   fields("log_networks", result.log_networks);
   fields("blocks", result.blocks);
+  fields("families", result.families);
   fields.later("limits", result.limits);
   fields("peers", result.peers);
   fields("tried", result.tried);

@@ -90,6 +90,16 @@ struct ResultBlocks {
   friend bool operator==(const ResultBlocks&, const ResultBlocks&) = default;
 };
 
+/// The fastest network that some families of variants could make, by the tables of the search
+/// (strategies/strategy_ablation.h).
+struct ResultFamilies {
+  std::string families;  ///< "everything", "groups only", "all but shuffled"
+  double ms = 0, original_ms = 0;
+  double predicted = 0;           ///< change of accuracy, in points
+  std::vector<std::string> used;  ///< families that some layer uses
+  friend bool operator==(const ResultFamilies&, const ResultFamilies&) = default;
+};
+
 /// A limit that was set, and how the result stands to it.
 struct ResultLimit {
   std::string what;  ///< "latency" in ms, "weights", "MACs"
@@ -160,6 +170,8 @@ struct SearchResult {
   /// Logarithm, to base 10, of how many networks there were to choose from.
   std::optional<double> log_networks;
   std::optional<ResultBlocks> blocks;
+  /// What families contribute; nothing if that is not known.
+  std::optional<std::vector<ResultFamilies>> families;
   std::vector<ResultLimit> limits;  ///< those that were set
   std::vector<ResultPeer> peers;
   long tried = 0, refused = 0, failed = 0;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "strategies/strategy_ablation.h"
+
 namespace lathe {
 namespace {
 
@@ -100,6 +102,15 @@ ResultBaseline baseline_of(const StrategyInput& input, const SearchReport& repor
   result.macs = macs_of(input.space, best.assignment);
   result.weights = weights_of(input.space, best.assignment);
   result.recipe = print(best.recipe);
+  return result;
+}
+
+std::vector<ResultFamilies> families_of(const StrategyInput& input) {
+  double original = time_of(input.tables, Assignment(input.space.sites.size(), 0));
+  std::vector<ResultFamilies> result;
+  for (const AblationWay& way : ablation(input)) {
+    result.push_back({way.families, way.time * ms, original * ms, way.predicted, way.used});
+  }
   return result;
 }
 

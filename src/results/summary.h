@@ -6,6 +6,9 @@
 
 namespace lathe {
 
+/// Returns what families contribute, by the tables of a search.
+std::vector<ResultFamilies> families_of(const StrategyInput& input);
+
 /// Returns the winner (the original, if nothing faster passed), its layers, what each kind of layer
 /// could become, and the networks that no other is better than. The caller adds the command, and
 /// what was measured after the search.

@@ -14,9 +14,17 @@ class AssignmentMixing {
   /// Returns the mixing of the network of an assignment. Channels that a coupled variant takes away
   /// count as repeated.
   Mixing of(const Assignment& assignment) const;
+  /// Returns the mixing of the network as it was.
+  const Mixing& original() const { return original_; }
+
+  /// Does a site read what another site makes, with nothing between them but what treats each
+  /// channel alone? The groups of these two meet if one of them is shuffled.
+  bool follows_site(size_t site) const { return follows_[site]; }
 
  private:
   NetworkMixing network_;
+  Mixing original_;
+  std::vector<bool> follows_;                      // of the sites
   std::vector<size_t> nodes_;                      // of the sites
   std::vector<size_t> kinds_;                      // of the sites
   std::vector<std::vector<BitMatrix>> relations_;  // of the kinds and variants

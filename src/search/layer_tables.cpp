@@ -17,6 +17,14 @@ struct LayerNow {
   double log_ratio() const { return own > 0 && now > 0 ? std::log(now / own) : 0; }
 };
 
+/// Compares how channels mix with how they did, by a metric that is told by that.
+Comparison compared_by_mixing(const Metric& metric, const Mixing& before, const Mixing& after) {
+  double own = metric.contributes.of_mixing(before), now = metric.contributes.of_mixing(after);
+  Comparison result{metric.name, {}, {now - own}, {}};
+  if (own > 0 && now > 0) result.log_ratios = {std::log(now / own)};
+  return result;
+}
+
 /// Compares a network with the original by one metric.
 Comparison compared_by(const MetricTable& table, const std::vector<size_t>& places,
                        const Assignment& assignment, const std::vector<double>& received) {
@@ -73,10 +81,17 @@ FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
   FirstJudgement result;
   result.time = time_of(tables, assignment);
   std::vector<Comparison> comparisons = compared_first(tables, assignment);
-  const Comparison& bands = comparisons.front();
+  const Comparison bands = comparisons.front();
   result.log_ratio = bands.log_ratios.empty() ? infinity : bands.log_ratios.front();
   for (size_t place : tables.places) result.layers.push_back(bands.layers[place].log_ratio);
   bool is_known = std::isfinite(result.log_ratio);
+  if (tables.mixing) {
+    Mixing after = tables.mixing->of(assignment);
+    for (const Metric& metric : rule.metrics()) {
+      if (metric.contributes.of_mixing == nullptr) continue;
+      comparisons.push_back(compared_by_mixing(metric, tables.mixing->original(), after));
+    }
+  }
   for (size_t i = 0; is_known && i < rule.features.size(); ++i) {
     for (const Comparison& c : comparisons) {
       if (c.metric != rule.features[i].metric) continue;

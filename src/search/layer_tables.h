@@ -6,6 +6,7 @@
 
 #include "capacity/first_order.h"
 #include "capacity/gate.h"
+#include "search/assignment_mixing.h"
 #include "search/choice_problem.h"
 #include "search/journal.h"
 #include "search/network_bench.h"
@@ -28,6 +29,8 @@ struct LayerTables {
   /// Those that can be told from layers alone (capacity/first_order.h). The one that has bands is
   /// the first.
   std::vector<MetricTable> metrics;
+  /// How channels mix, for any choice; null if nobody looked.
+  std::shared_ptr<const AssignmentMixing> mixing = nullptr;
   ChoiceTable gains;           ///< how much gradient each hands back, relative to the original
   GradientFlow flow;           ///< how gradients flow through all layers
   std::vector<size_t> places;  ///< of each site: the number of its layer in "flow"
@@ -51,9 +54,9 @@ struct TableOptions {
   std::function<bool()> enough = nullptr;
 };
 
-/// Returns the space with at most "most" variants of each kind, of all families (screening.h): those
-/// that the rule most likely accepts. To tell, each variant is scored to first order at one of its
-/// sites. For the paper's rule, scores do not matter. Returns nothing if it was stopped.
+/// Returns the space with at most "most" variants of each kind, of all families (screening.h):
+/// those that the rule most likely accepts. To tell, each variant is scored to first order at one
+/// of its sites. For the paper's rule, scores do not matter. Returns nothing if it was stopped.
 std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, const GateRule& rule,
                                      FirstOrder& first, Journal& journal, int workers,
                                      const TableOptions& options);

@@ -48,8 +48,8 @@ class Screening {
       long halvings = std::lround(-std::log2(part));
       double away = distance ? distance(v) : 0;
       if (halvings > most_halvings || !std::isfinite(away)) continue;
-      candidates_.push_back({away, all[v].recipe.size(), v, all[v].family, halvings, all[v].macs,
-                             all[v].weights});
+      candidates_.push_back(
+          {away, all[v].recipe.size(), v, all[v].family, halvings, all[v].macs, all[v].weights});
     }
     if (is_known_) drop_dominated();
     std::sort(candidates_.begin(), candidates_.end(), is_nearer);
@@ -72,7 +72,7 @@ class Screening {
   std::vector<Candidate> candidates_;
   std::vector<size_t> chosen_{0};
   std::set<size_t> taken_;
-  std::set<Family> families_;     // that are represented
+  std::set<Family> families_;    // that are represented
   std::map<long, int> of_work_;  // how many were chosen, by halvings
 
   bool is_full() const { return chosen_.size() >= most_; }

@@ -15,6 +15,7 @@
 #include <set>
 
 #include "strategies/strategy.h"
+#include "strategies/strategy_shuffle.h"
 
 namespace lathe::strategies {
 namespace {
@@ -65,10 +66,10 @@ class AssigningSearcher : public Searcher {
       moved_.emplace_back();
       for (size_t v = 0; v < input.tables.times[s].size(); ++v) {
         assignment[s] = v;
-        FirstJudgement judged = judged_first(assignment);
-        bool known = std::isfinite(judged.log_ratio);
-        alone_.back().push_back(known ? judged.log_ratio : 0);
-        moved_.back().push_back(known ? judged.layers[s] : infinity);
+        Comparison bands = compared_first(input.tables, assignment).front();
+        bool known = !bands.log_ratios.empty() && std::isfinite(bands.log_ratios.front());
+        alone_.back().push_back(known ? bands.log_ratios.front() : 0);
+        moved_.back().push_back(known ? bands.layers[input.tables.places[s]].log_ratio : infinity);
       }
       assignment[s] = 0;
     }
@@ -157,6 +158,7 @@ class AssigningSearcher : public Searcher {
         auto found = cheapest(linear_program(at));
         if (!found || found == last) break;
         last = found;
+        found = with_shuffles(input_, *found);
         FirstJudgement judged = judged_first(*found);
         double lacking = correct(at, *found, judged);
         double cost = in_time() ? -judged.predicted - exact_.points * size_of(*found) : judged.time;

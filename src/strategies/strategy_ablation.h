@@ -1,0 +1,21 @@
+// What families contribute: how fast a network could be without them, by the same tables and with
+// the same prediction.
+#pragma once
+
+#include "strategies/strategy.h"
+
+namespace lathe {
+
+/// The fastest network that some families can make.
+struct AblationWay {
+  std::string families;           ///< "everything", "grouped only", "all but shuffled"
+  double time = 0;                ///< seconds, by the tables
+  double predicted = 0;           ///< points of accuracy, by the tables
+  std::vector<std::string> used;  ///< families, each of which some layer uses
+};
+
+/// Chooses with all families, with groups only, and without each family that the first choice uses.
+/// Nothing is measured. The first way is "everything"; empty if that finds nothing.
+std::vector<AblationWay> ablation(const StrategyInput& input);
+
+}  // namespace lathe
