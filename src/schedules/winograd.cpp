@@ -9,7 +9,8 @@
 //
 // A block has as many tiles as fit the second cache with all their channels; U is packed in the
 // order in which it is read, so that it streams. Where one block has all tiles, workers share the
-// columns co.o instead (or the planes u, v), and the input is transformed before.
+// columns co.o instead (or the planes u, v), and the input is transformed before. Groups that read
+// every so many channels share one transformed input: it is made before the loop over groups.
 #include <algorithm>
 
 #include "schedules/schedule_choices.h"
@@ -64,6 +65,7 @@ class Writing {
         choices_(choices),
         shape_(convolution.shape),
         loops_(convolution.loops),
+        shuffled_(convolution.shape.together > 1),
         m_(outputs),
         lanes_(s.target.lanes(real_bytes)),
         writer_(s.nest) {}
@@ -87,6 +89,7 @@ class Writing {
   Choices& choices_;
   WinogradShape shape_;
   ConvolutionLoops loops_;
+  bool shuffled_;       // the input is transformed for all groups at once
   WinogradLoops made_;  // loops that the step makes
   long m_, lanes_;
   RecipeWriter writer_;
@@ -194,7 +197,7 @@ class Writing {
   void split_channels() {
     std::tie(columns_, column_) = writer_.split(loops_.filters, filters_);
     for (const std::string& statement : output_) split(statement, column_, lanes_);
-    for (const std::string& statement : input_) split(statement, loops_.channels, lanes_);
+    for (const std::string& statement : input_) split(statement, input_channels(), lanes_);
     long own = s_.target.lane_products ? lanes_ : unrolled_broadcasts;
     long together = choices_.choose("together", own, unrolled_sums);
     std::tie(sum_, sum_inner_) = split(products_, loops_.channels, together);
@@ -249,10 +252,13 @@ class Writing {
 
   /// Returns the loops over the channels of the input, where it is transformed: over vectors, and
   /// inside one.
-  std::string channel_blocks() const { return loops_.channels + ".o"; }
+  std::string channel_blocks() const { return input_channels() + ".o"; }
   std::string channel_lanes(const std::string& statement) const {
-    std::string lanes = loops_.channels + ".i";
-    return has(statement, lanes) ? lanes : loops_.channels;
+    std::string lanes = input_channels() + ".i";
+    return has(statement, lanes) ? lanes : input_channels();
+  }
+  const std::string& input_channels() const {
+    return shuffled_ ? made_.channels : loops_.channels;
   }
 
   /// Returns the loop over the tiles of a block whose input is transformed.
@@ -340,7 +346,8 @@ class Writing {
   /// Shares the outermost loops among workers: of each part that has loops of its own.
   void share() {
     const std::string &n = loops_.samples, &g = loops_.groups;
-    if (!by_columns_) return share({n, tile_blocks_, g}, output_);
+    // What is transformed for all groups is not for one worker's group alone.
+    if (!by_columns_) return share({n, tile_blocks_, shuffled_ ? "" : g}, output_);
     share({n + ".in", g + ".in", channel_blocks(), input_tile()}, input_);
     if (!by_planes_) return share({n, g, columns_}, output_);
     share({n, g, made_.u, made_.v, columns_}, product_);
