@@ -102,7 +102,8 @@ class Views {
     return true;
   }
 
-  /// Is an operand read with the same padding by all, be it through a view?
+  /// Is an operand read with the same padding by all, be it through a view? Those after the first
+  /// may read it without.
   bool has_one_padding(size_t operand) const {
     const Tensor* first = nullptr;
     for (const Reading& r : readings_) {
@@ -112,8 +113,11 @@ class Views {
       if (!is_view && !is_operand) continue;
       if ((is_view ? seen_[r.source.index]->operand : r.source.index) != operand) continue;
       const Tensor& tensor = tensor_of(r);
-      if (first && (first->pad != tensor.pad || first->padding != tensor.padding)) return false;
-      first = &tensor;
+      bool plain = std::all_of(tensor.pad.begin(), tensor.pad.end(),
+                               [](const Pad& pad) { return pad == Pad{}; });
+      bool same = !first || (first->pad == tensor.pad && first->padding == tensor.padding);
+      if (!same && !plain) return false;
+      if (!first) first = &tensor;
     }
     return true;
   }

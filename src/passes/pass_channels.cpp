@@ -111,9 +111,10 @@ bool keeps_channels(const Call& call) {
                                        [&](long axis) { return axis == 1 || axis == 1 - rank; });
 }
 
-/// Does a node only choose elements, and of images all channels?
+bool is_view(const Node& node) { return node.op == "slice" || node.op == "take"; }
+
+/// Does a node that only chooses elements choose all channels?
 bool keeps_channels(const Graph& graph, const Node& node) {
-  if (graph.values[node.inputs[0]].type.dynamic) return false;
   const Shape& from = graph.values[node.inputs[0]].type.shape;
   auto view = from.size() > 1 ? ops::view_of(call_of(graph, node)) : std::nullopt;
   return view && static_cast<long>((*view)[1].size()) == from[1] && ops::is_stretch((*view)[1]);
@@ -136,6 +137,7 @@ bool has_channels(const Graph& graph, const Node& node) {
 }
 
 std::vector<size_t> operands_apart(const Graph& graph, const Node& node) {
+  if (is_view(node) && !keeps_channels(graph, node)) return {0};
   auto found = convolution_of(graph, node);
   if (!found) return {};
   std::vector<size_t> result = found->weights;
@@ -154,7 +156,7 @@ bool walks_channels(const Graph& graph, const Node& node) {
 }
 
 bool takes_any_layout(const Graph& graph, const Node& node) {
-  if (node.op == "slice" || node.op == "take") return keeps_channels(graph, node);
+  if (is_view(node)) return !graph.values[node.inputs[0]].type.dynamic;
   if (node.op == "concat") {
     auto axis = node.attributes.find("axis");
     long at = axis == node.attributes.end() ? 1 : std::get<long>(axis->second);  // its default

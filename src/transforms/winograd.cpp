@@ -12,9 +12,10 @@
 //
 // The relation of co and ci is taken as it is: dense, grouped, a slice. Where the statement's loops
 // do not count the channels of the data in the order in which they lie (shuffled groups read ci*G +
-// g), or count some twice, the data are transformed channel by channel, as they lie:
+// g), or count some twice, the data are transformed channel by channel, as they lie, and then put
+// into the order of the loops:
 //
-//     V[u, v, t, c]  from  I[c];     P[u, v, t, g, co] += U[...] * V[u, v, t, ci*G + g]
+//     S[u, v, t, c] += B[v, iw] * T[t, u, iw, c];     V[u, v, t, g, ci] = S[u, v, t, ci*G + g]
 //
 // Every statement that slides in two dimensions is rewritten; a second argument names one. Values
 // are the same up to rounding.
@@ -125,8 +126,11 @@ class Rewriting {
   Applied run() {
     name_all();
     declare_all();
-    std::vector<Statement> made{weights(),     input_rows(),     input_columns(), products(),
-                                output_rows(), output_columns(), result()};
+    std::vector<Statement> made{weights(), input_rows(), input_columns()};
+    if (channels_) made.push_back(in_order());
+    for (const Statement& s : {products(), output_rows(), output_columns(), result()}) {
+      made.push_back(s);
+    }
     return {put_in_place(std::move(made)), note(), bound()};
   }
 
@@ -146,7 +150,8 @@ class Rewriting {
     long first, count;
   };
   std::optional<Channels> channels_;
-  size_t A_[2], B_[2], G_[2], U_ = 0, T_ = 0, V_ = 0, P_ = 0, Q_ = 0, Y_ = 0;
+  std::vector<size_t> of_products_;  // coordinates by which the products find the data
+  size_t A_[2], B_[2], G_[2], U_ = 0, T_ = 0, S_ = 0, V_ = 0, P_ = 0, Q_ = 0, Y_ = 0;
   // Loops: tiles, outputs of a tile, its transformed rows and columns, its inputs.
   std::string th_, tw_, x_, y_, u_, v_, ih_, iw_, c_;
 
@@ -200,6 +205,9 @@ class Rewriting {
     of_weight_ = others_in(weight());
     channels_ = channels_as_they_lie();
     of_data_ = others_in(data(), channels_ ? std::optional(channels_->dimension) : std::nullopt);
+    for (size_t i : sliding_.others) {
+      if (poly::involves(data().at, i)) of_products_.push_back(i);
+    }
     of_result_ = others_in(s_.write);
     declare_matrices("A", A_, &Toom::A);
     declare_matrices("B", B_, &Toom::B);
@@ -213,7 +221,8 @@ class Rewriting {
     std::vector<long> of_data = extents_of(of_data_);
     if (channels_) of_data.push_back(channels_->count);
     T_ = declare("T", Role::local, shape({tiles, n, k}, of_data));
-    V_ = declare("V", Role::local, shape({n, k, tiles}, of_data));
+    V_ = declare("V", Role::local, shape({n, k, tiles}, extents_of(of_products_)));
+    S_ = channels_ ? declare("S", Role::local, shape({n, k, tiles}, of_data)) : V_;
     P_ = declare("P", Role::local, shape({n, k, tiles}, extents_of(of_result_)));
     Q_ = declare("Q", Role::local, shape({tiles, m_, k}, extents_of(of_result_)));
     Y_ = declare("Y", Role::local, shape({tiles, m_, m_}, extents_of(of_result_)));
@@ -356,9 +365,24 @@ class Rewriting {
                         {v_, columns_.products()},
                         {iw_, columns_.products()}}));
     return f.statement(fresh_name(nest_, "columns"),
-                       f.access(V_, joined({f[u_], f[v_], tile(f)}, data_at(f))),
+                       f.access(S_, joined({f[u_], f[v_], tile(f)}, data_at(f))),
                        {f.access(B_[1], {f[v_], f[iw_]}),
                         f.access(T_, joined({tile(f), f[u_], f[iw_]}, data_at(f)))});
+  }
+
+  /// Puts transformed data that lie otherwise into the order of the statement's loops.
+  Statement in_order() const {
+    Frame f(s_, of_products_,
+            {{th_, tiles_h_}, {tw_, tiles_w_}, {u_, rows_.products()}, {v_, columns_.products()}});
+    std::vector<isl::aff> from{f[u_], f[v_], tile(f)};
+    for (size_t i : of_data_) from.push_back(f[s_.dims[i]]);
+    from.push_back(
+        first(f, data(), channels_->dimension).add_constant(-channels_->first));
+    Statement s = f.statement(fresh_name(nest_, "ordered"),
+                              f.access(V_, joined({f[u_], f[v_], tile(f)}, f.kept())),
+                              {f.access(S_, from)});
+    s.update = Update::assign;
+    return s;
   }
 
   Statement products() const {
@@ -369,15 +393,10 @@ class Rewriting {
       for (size_t i : coordinates) at.push_back(f[s_.dims[i]]);
       return at;
     };
-    std::vector<isl::aff> of_data = of(of_data_);
-    if (channels_) {
-      isl::aff channel = first(f, data(), channels_->dimension);
-      of_data.push_back(channel.add_constant(-channels_->first));
-    }
     return f.statement(fresh_name(nest_, "products"),
                        f.access(P_, joined({f[u_], f[v_], tile(f)}, of(of_result_))),
                        {f.access(U_, joined(of(of_weight_), {f[u_], f[v_]})),
-                        f.access(V_, joined({f[u_], f[v_], tile(f)}, of_data))});
+                        f.access(V_, joined({f[u_], f[v_], tile(f)}, of(of_products_)))});
   }
 
   Statement output_rows() const {
