@@ -15,7 +15,7 @@
 // g), or count some twice, the data are transformed channel by channel, as they lie, and then put
 // into the order of the loops:
 //
-//     S[u, v, t, c] += B[v, iw] * T[t, u, iw, c];     V[u, v, t, g, ci] = S[u, v, t, ci*G + g]
+//     S[u, v, t, c] += B[v, iw] * T[t, u, iw, c];     V[g, u, v, t, ci] = S[u, v, t, ci*G + g]
 //
 // Every statement that slides in two dimensions is rewritten; a second argument names one. Values
 // are the same up to rounding.
@@ -221,7 +221,7 @@ class Rewriting {
     std::vector<long> of_data = extents_of(of_data_);
     if (channels_) of_data.push_back(channels_->count);
     T_ = declare("T", Role::local, shape({tiles, n, k}, of_data));
-    V_ = declare("V", Role::local, shape({n, k, tiles}, extents_of(of_products_)));
+    V_ = declare("V", Role::local, shape_of_V({n, k, tiles}));
     S_ = channels_ ? declare("S", Role::local, shape({n, k, tiles}, of_data)) : V_;
     P_ = declare("P", Role::local, shape({n, k, tiles}, extents_of(of_result_)));
     Q_ = declare("Q", Role::local, shape({tiles, m_, k}, extents_of(of_result_)));
@@ -365,9 +365,30 @@ class Rewriting {
                         {v_, columns_.products()},
                         {iw_, columns_.products()}}));
     return f.statement(fresh_name(nest_, "columns"),
-                       f.access(S_, joined({f[u_], f[v_], tile(f)}, data_at(f))),
+                       channels_ ? f.access(S_, joined({f[u_], f[v_], tile(f)}, data_at(f)))
+                                 : f.access(V_, at_V(f, f.kept())),
                        {f.access(B_[1], {f[v_], f[iw_]}),
                         f.access(T_, joined({tile(f), f[u_], f[iw_]}, data_at(f)))});
+  }
+
+  /// Returns the indices of V. What is put into order is put so that each group lies together.
+  std::vector<isl::aff> at_V(const Frame& f, std::vector<isl::aff> others) const {
+    std::vector<isl::aff> tile_of{f[u_], f[v_], tile(f)};
+    if (!channels_) return joined(tile_of, others);
+    tile_of.push_back(others.back());
+    others.pop_back();
+    return joined(others, tile_of);
+  }
+
+  std::vector<long> shape_of_V(std::vector<long> tile_of) const {
+    std::vector<long> others = extents_of(of_products_);
+    if (channels_) {
+      tile_of.push_back(others.back());
+      others.pop_back();
+      std::swap(tile_of, others);
+    }
+    tile_of.insert(tile_of.end(), others.begin(), others.end());
+    return tile_of;
   }
 
   /// Puts transformed data that lie otherwise into the order of the statement's loops.
@@ -379,8 +400,7 @@ class Rewriting {
     from.push_back(
         first(f, data(), channels_->dimension).add_constant(-channels_->first));
     Statement s = f.statement(fresh_name(nest_, "ordered"),
-                              f.access(V_, joined({f[u_], f[v_], tile(f)}, f.kept())),
-                              {f.access(S_, from)});
+                              f.access(V_, at_V(f, f.kept())), {f.access(S_, from)});
     s.update = Update::assign;
     return s;
   }
@@ -396,7 +416,7 @@ class Rewriting {
     return f.statement(fresh_name(nest_, "products"),
                        f.access(P_, joined({f[u_], f[v_], tile(f)}, of(of_result_))),
                        {f.access(U_, joined(of(of_weight_), {f[u_], f[v_]})),
-                        f.access(V_, joined({f[u_], f[v_], tile(f)}, of(of_products_)))});
+                        f.access(V_, at_V(f, of(of_products_)))});
   }
 
   Statement output_rows() const {
