@@ -5,12 +5,15 @@
 //                                                                        "conv(#0, %1)"])
 //
 // The nest of the fused node reads x where the slice would have copied it from. Several nodes may
-// read through one view. A view stays where what reads it cannot do so.
+// read through one view. A view stays where what reads it cannot do so, and where that would cost
+// more than a copy: sums over shuffled channels want them side by side. Windows that slide by 1 do
+// not mind, as Winograd's algorithm puts its input into order anyway.
 #include <algorithm>
 
 #include "base/memo.h"
 #include "ops/op_view.h"
 #include "passes/pass.h"
+#include "passes/pass_channels.h"
 #include "passes/pass_fused.h"
 
 namespace lathe::passes {
@@ -41,6 +44,31 @@ bool can_take_views(const Graph& graph, const Node& node) {
   return has_nest(call) && infer(call).size() == 1;
 }
 
+/// Channels of a group from which on Winograd's algorithm is worth it for windows of 3 or 5.
+constexpr long least_channels = 8;
+
+/// Is the node a convolution whose input Winograd's algorithm can transform?
+bool transforms_input(const Graph& graph, const Node& node) {
+  ops::TypedPart part = first_computed(graph, node);
+  if (part.part.op->name != "conv" || part.call.shape(1).size() != 4) return false;
+  const Shape& weights = part.call.shape(1);
+  auto all_one = [&](const char* name) {
+    Shape list = part.call.integers(name, 2);
+    return std::all_of(list.begin(), list.end(), [](long each) { return each == 1; });
+  };
+  bool window = weights[2] == weights[3] && (weights[2] == 3 || weights[2] == 5);
+  const Shape& to = part.result.shape;
+  return window && all_one("strides") && all_one("dilations") && weights[1] >= least_channels &&
+         to[2] > 2 && to[3] > 2;
+}
+
+/// Does a sum over channels read the view, and does it have others side by side than there are?
+bool shuffles_sum(const Graph& graph, const Node& view, const Node& node) {
+  auto data = summed_operand(graph, node);
+  if (!data || node.inputs[*data] != view.outputs[0]) return false;
+  return !ops::is_stretch((*ops::view_of(call_of(graph, view)))[1]);
+}
+
 /// Returns the node with the view's call before its own; nothing if it cannot read through it.
 std::optional<Node> with_view(const Graph& graph, const Node& view, const Node& node) {
   Node fused = fused_node(graph, std::vector<const Node*>{&view, &node});
@@ -62,7 +90,9 @@ void read_through(const Graph& graph, const std::vector<std::optional<size_t>>& 
     for (ValueId id : node.inputs) {
       auto from = id == no_value ? std::nullopt : producers[id];
       if (!from || !is_view(graph, graph.nodes[*from])) continue;
-      auto fused = with_view(graph, graph.nodes[*from], node);
+      const Node& view = graph.nodes[*from];
+      if (shuffles_sum(graph, view, node) && !transforms_input(graph, node)) continue;
+      auto fused = with_view(graph, view, node);
       if (!fused) continue;
       node = *fused;
       changed = true;
