@@ -13,10 +13,22 @@
 namespace lathe {
 namespace {
 
-/// Is a tensor added to? Then it is walked in more ways than one; what is copied is read in order.
+/// Is a tensor added to?
 bool is_summed(const Nest& nest, size_t tensor) {
   return std::any_of(nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {
     return s.write.tensor == tensor && s.update != Update::assign;
+  });
+}
+
+/// Is a tensor walked in more ways than one? Sums are, and what puts sums into another order. What
+/// is copied of weights and data is read in order.
+bool is_walked_in_ways(const Nest& nest, size_t tensor) {
+  if (is_summed(nest, tensor)) return true;
+  return std::any_of(nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {
+    if (s.write.tensor != tensor || s.value.op != Expr::Op::read) return false;
+    size_t from = s.reads[s.value.read].tensor;
+    return nest.tensors()[from].role == Role::local && is_summed(nest, from) &&
+           nest.tensors()[from].shape != nest.tensors()[tensor].shape;
   });
 }
 
@@ -57,7 +69,7 @@ void choose_local_layouts(const Nest& nest, std::vector<Layout>& layouts) {
     layouts[t] = alike ? *output
                  : blocked && is_result(nest, t)
                      ? blocked_layout(tensor.shape, output->axes[1].block)
-                 : is_summed(nest, t) ? spread_layout(tensor.shape, size_of(tensor.element))
+                 : is_walked_in_ways(nest, t) ? spread_layout(tensor.shape, size_of(tensor.element))
                                       : row_major_layout(tensor.shape);
   }
   for (size_t t = 0; t < layouts.size(); ++t) {

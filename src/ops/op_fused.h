@@ -41,7 +41,11 @@ struct TypedPart {
 std::vector<TypedPart> parts_of(const Call& fused);
 
 /// Returns the nest of the parts, in sequence. A result that a later part reads is one local
-/// tensor.
+/// tensor. A part that only chooses elements of an operand is not computed where that is possible
+/// (op_fused_views.h).
 Nest composed(isl::ctx ctx, const Call& fused, const std::vector<TypedPart>& parts);
+
+/// Is no part that only chooses elements, a slice or a take, computed?
+bool reads_through_views(const Call& fused);
 
 }  // namespace lathe::ops

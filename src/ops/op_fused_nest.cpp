@@ -5,7 +5,8 @@
 //
 // The loops of operators that treat each element alone are named like those of what they read, so
 // that loops of one name run over the same elements. A result that a later part reads with padding
-// is stored with it: statements of their own set the border.
+// is stored with it: statements of their own set the border. Parts that only choose elements of an
+// operand are not computed where what reads them can read the operand (op_fused_views.h).
 #include <algorithm>
 #include <set>
 
@@ -14,6 +15,7 @@
 #include "ops/op_adjoint.h"
 #include "ops/op_formula.h"
 #include "ops/op_fused.h"
+#include "ops/op_fused_views.h"
 
 namespace lathe::ops {
 namespace {
@@ -41,6 +43,9 @@ std::string loop_of(const isl::aff& index, const Statement& s) {
   return coordinate ? s.dims[*coordinate] : "";
 }
 
+/// Stands for the result of a part that is not computed.
+constexpr auto no_tensor = static_cast<size_t>(-1);
+
 class Composer {
  public:
   Composer(isl::ctx ctx, const Call& fused, const std::vector<TypedPart>& parts)
@@ -48,6 +53,7 @@ class Composer {
 
   Nest compose() {
     for (const TypedPart& part : parts_) nests_.push_back(nest_of(ctx_, part.call));
+    views_ = parts_seen_through(parts_, nests_);
     find_paddings();
     for (size_t i = 0; i < parts_.size(); ++i) add(i);
     put_operands_in_order();
@@ -65,12 +71,14 @@ class Composer {
   struct Place {
     size_t tensor;
     std::vector<Pad> shift = {};
+    const SeenThrough* view = nullptr;  // through which the tensor is read
   };
 
   isl::ctx ctx_;
   const Call& fused_;
   const std::vector<TypedPart>& parts_;
   std::vector<Nest> nests_;                      // of the parts
+  std::vector<std::optional<SeenThrough>> views_;  // parts that are not computed
   std::vector<std::optional<Tensor>> paddings_;  // of the results: how a later part reads them
   std::vector<Tensor> tensors_;
   std::vector<Statement> statements_;
@@ -80,25 +88,17 @@ class Composer {
   std::set<std::string> taken_;  // names
   bool is_first_ = true;         // is the first part being added?
 
-  /// Returns what the tensors of a part's nest are that it reads, in order.
-  std::vector<Source> sources_of(size_t part) const {
-    std::vector<Source> sources;
-    for (const Source& source : parts_[part].part.sources) {
-      if (source.kind != Source::Kind::nothing) sources.push_back(source);
-    }
-    return sources;
-  }
-
   void find_paddings() {
     paddings_.resize(parts_.size());
     for (size_t part = 0; part < parts_.size(); ++part) {
-      std::vector<Source> sources = sources_of(part);
+      std::vector<Source> sources = sources_of(parts_[part]);
       size_t next = 0;
       for (const Tensor& tensor : nests_[part].tensors()) {
         if (tensor.role != Role::input && tensor.role != Role::weight) continue;
         check(next < sources.size(), "a nest reads the operands of its call");
         const Source& source = sources[next++];
-        if (source.kind == Source::Kind::result && is_padded(tensor)) {
+        bool computed = source.kind == Source::Kind::result && !views_[source.index];
+        if (computed && is_padded(tensor)) {
           add_padding(source.index, tensor);
         }
       }
@@ -147,11 +147,23 @@ class Composer {
 
   Place place_of(const Tensor& tensor, const Source& source) {
     if (source.kind == Source::Kind::operand) return place_of_operand(tensor, source.index);
+    if (views_[source.index]) return place_of_view(tensor, *views_[source.index]);
     size_t result = results_[source.index];
     const auto& padding = paddings_[source.index];
     if (padding && !is_padded(tensor)) return {result, padding->pad};
     check(tensors_[result].shape == tensor.shape, "nests agree on the shape of a value");
     return {result};
+  }
+
+  /// Returns the place of the operand that is read through a view, with the view's padding.
+  Place place_of_view(Tensor tensor, const SeenThrough& view) {
+    tensor.shape = view.shape;
+    for (size_t d = 0; d < tensor.shape.size(); ++d) {
+      tensor.shape[d] += tensor.pad[d].before + tensor.pad[d].after;
+    }
+    Place place = place_of_operand(tensor, view.operand);
+    place.view = &view;
+    return place;
   }
 
   /// Declares the result of a part, with the padding that is read later.
@@ -165,7 +177,7 @@ class Composer {
 
   /// Finds or declares the tensors of a part.
   std::vector<Place> places_of(size_t part) {
-    std::vector<Source> sources = sources_of(part);
+    std::vector<Source> sources = sources_of(parts_[part]);
     size_t next = 0;
     std::vector<Place> places;
     for (const Tensor& tensor : nests_[part].tensors()) {
@@ -189,8 +201,22 @@ class Composer {
     return {place.tensor, poly::tuple(space, indices)};
   }
 
+  /// Returns a read of a part as one of what stands for its tensor.
+  static Access moved_read(const Nest& nest, const Statement& s, Access read, const Place& place) {
+    if (place.view) {
+      auto indices = seen_through(*place.view, nest.tensors()[read.tensor], read, s.domain);
+      check(indices.has_value(), "views are only taken where all can read through them");
+      read.at = poly::tuple(s.domain.space(), *indices);
+    }
+    return moved(read, place, s.domain.space());
+  }
+
   void add(size_t part) {
     const Nest& nest = nests_[part];
+    if (views_[part]) {
+      results_.push_back(no_tensor);
+      return;
+    }
     for (const std::string& loop : loop_names(nest)) taken_.insert(loop);
     std::vector<Place> places = places_of(part);
     for (Statement s : nest.statements()) {
@@ -198,7 +224,7 @@ class Composer {
       s.origin.statement = s.name;
       if (is_elementwise(parts_[part].call)) name_loops(part, s);
       s.write = moved(s.write, places[s.write.tensor], s.domain.space());
-      for (Access& read : s.reads) read = moved(read, places[read.tensor], s.domain.space());
+      for (Access& read : s.reads) read = moved_read(nest, s, read, places[read.tensor]);
       statements_.push_back(std::move(s));
     }
     is_first_ = false;
@@ -225,11 +251,11 @@ class Composer {
   std::optional<size_t> alike(size_t part) const {
     const Shape& shape = parts_[part].result.shape;
     for (const Source& source : parts_[part].part.sources) {
-      if (source.kind != Source::Kind::result) continue;
+      if (source.kind != Source::Kind::result || views_[source.index]) continue;
       if (parts_[source.index].result.shape == shape) return source.index;
     }
     for (size_t i = 0; i < part; ++i) {
-      if (parts_[i].result.shape == shape) return i;
+      if (!views_[i] && parts_[i].result.shape == shape) return i;
     }
     return std::nullopt;
   }
@@ -307,6 +333,18 @@ bool is_elementwise(const Call& call) {
 
 Nest composed(isl::ctx ctx, const Call& fused, const std::vector<TypedPart>& parts) {
   return Composer(ctx, fused, parts).compose();
+}
+
+bool reads_through_views(const Call& fused) {
+  Context context;
+  std::vector<TypedPart> parts = parts_of(fused);
+  std::vector<Nest> nests;
+  for (const TypedPart& part : parts) nests.push_back(nest_of(context, part.call));
+  std::vector<std::optional<SeenThrough>> views = parts_seen_through(parts, nests);
+  for (size_t p = 0; p < parts.size(); ++p) {
+    if (!views[p] && view_of(parts[p].call)) return false;
+  }
+  return true;
 }
 
 }  // namespace lathe::ops

@@ -27,6 +27,8 @@ Graph optimised(const Graph& graph, long memory) {
       "recompute",
       "slice_strided_input",
       "fuse_ops",
+      // After fusing: a view would be a chain's first member, and have one user only.
+      "fuse_views",
       // Last, for what the others left behind.
       "dead_code_elimination",
   };

@@ -6,6 +6,7 @@
 #include "ops/op.h"
 #include "ops/op_adjoint.h"
 #include "ops/op_formula.h"
+#include "ops/op_view.h"
 #include "passes/pass_fused.h"
 
 namespace lathe::passes {
@@ -34,7 +35,10 @@ Part part_of(const Call& call) {
 std::vector<Part> operators_of(const Graph& graph, const Node& node) {
   if (node.op != "fused" && node.op != "adjoint") return {{node.op}};
   std::vector<Part> result;
-  for (const ops::TypedPart& typed : calls_of(graph, node)) result.push_back(part_of(typed.call));
+  for (const ops::TypedPart& typed : calls_of(graph, node)) {
+    // What only chooses elements is not computed.
+    if (node.op != "fused" || !ops::view_of(typed.call)) result.push_back(part_of(typed.call));
+  }
   return result;
 }
 
@@ -76,7 +80,7 @@ std::optional<Convolution> convolution_of(const Graph& graph, const Node& node) 
       node.op != "conv_transpose") {
     return std::nullopt;
   }
-  ops::TypedPart first = calls_of(graph, node).front();
+  ops::TypedPart first = first_computed(graph, node);
   auto found = convolved(first.call);
   if (!found) return std::nullopt;
   Convolution result{found->call, found->output, std::nullopt, {}};
@@ -107,14 +111,13 @@ bool keeps_channels(const Call& call) {
                                        [&](long axis) { return axis == 1 || axis == 1 - rank; });
 }
 
-/// Does a slice take all channels?
+bool is_view(const Node& node) { return node.op == "slice" || node.op == "take"; }
+
+/// Does a node that only chooses elements choose all channels?
 bool keeps_channels(const Graph& graph, const Node& node) {
-  auto number = [&](const char* name, long otherwise) {
-    auto found = node.attributes.find(name);
-    return found == node.attributes.end() ? otherwise : std::get<Shape>(found->second).at(1);
-  };
   const Shape& from = graph.values[node.inputs[0]].type.shape;
-  return from.size() > 1 && number("sizes", 0) == from[1] && number("steps", 1) == 1;
+  auto view = from.size() > 1 ? ops::view_of(call_of(graph, node)) : std::nullopt;
+  return view && static_cast<long>((*view)[1].size()) == from[1] && ops::is_stretch((*view)[1]);
 }
 
 }  // namespace
@@ -134,6 +137,7 @@ bool has_channels(const Graph& graph, const Node& node) {
 }
 
 std::vector<size_t> operands_apart(const Graph& graph, const Node& node) {
+  if (is_view(node) && !keeps_channels(graph, node)) return {0};
   auto found = convolution_of(graph, node);
   if (!found) return {};
   std::vector<size_t> result = found->weights;
@@ -152,7 +156,7 @@ bool walks_channels(const Graph& graph, const Node& node) {
 }
 
 bool takes_any_layout(const Graph& graph, const Node& node) {
-  if (node.op == "slice") return keeps_channels(graph, node);
+  if (is_view(node)) return !graph.values[node.inputs[0]].type.dynamic;
   if (node.op == "concat") {
     auto axis = node.attributes.find("axis");
     long at = axis == node.attributes.end() ? 1 : std::get<long>(axis->second);  // its default

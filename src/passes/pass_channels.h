@@ -25,7 +25,7 @@ bool walks_channels(const Graph& graph, const Node& node);
 
 /// Does the node work equally well on every layout of a value with channels? These do:
 /// convolutions, pooling, element-wise operators, concatenations of channels, sums that keep
-/// channels apart, and the gradients of all these, of any order.
+/// channels apart, what only chooses elements, and the gradients of all these, of any order.
 bool takes_any_layout(const Graph& graph, const Node& node);
 
 }  // namespace lathe::passes

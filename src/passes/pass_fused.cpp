@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "ops/op_view.h"
+
 namespace lathe::passes {
 namespace {
 
@@ -65,10 +67,27 @@ std::vector<ops::TypedPart> calls_of(const Graph& graph, const Node& node) {
   return {{std::move(part), std::move(call), std::move(result)}};
 }
 
-Node fused_node(const Graph& graph, const std::vector<size_t>& chain) {
+Node fused_node(const Graph& graph, const std::vector<const Node*>& chain) {
   Joining joining(graph);
-  for (size_t n : chain) joining.add(graph.nodes[n]);
-  return joining.joined(graph.nodes[chain.front()].name);
+  for (const Node* node : chain) joining.add(*node);
+  return joining.joined(chain.front()->name);
+}
+
+Node fused_node(const Graph& graph, const std::vector<size_t>& chain) {
+  std::vector<const Node*> nodes;
+  for (size_t n : chain) nodes.push_back(&graph.nodes[n]);
+  return fused_node(graph, nodes);
+}
+
+ops::TypedPart first_computed(const Graph& graph, const Node& node) {
+  std::vector<ops::TypedPart> calls = calls_of(graph, node);
+  size_t first = 0;
+  while (first + 1 < calls.size() && ops::view_of(calls[first].call)) ++first;
+  ops::TypedPart part = calls[first];
+  for (ops::Source& source : part.part.sources) {
+    while (source.kind == Kind::result) source = calls[source.index].part.sources.front();
+  }
+  return part;
 }
 
 }  // namespace lathe::passes

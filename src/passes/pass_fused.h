@@ -11,6 +11,11 @@ std::vector<ops::TypedPart> calls_of(const Graph& graph, const Node& node);
 /// Returns the node "fused" that computes these nodes in sequence; it has the name of the first.
 /// Only these nodes may read the results of all but the last.
 Node fused_node(const Graph& graph, const std::vector<size_t>& chain);
+Node fused_node(const Graph& graph, const std::vector<const Node*>& chain);
+
+/// Returns the first call of a node that computes something: those before it choose elements of
+/// operands. Its sources that are such views are replaced by the operands.
+ops::TypedPart first_computed(const Graph& graph, const Node& node);
 
 /// Returns the graph after fuse_windows, for a number of workers.
 Graph with_fused_windows(const Graph& graph, long workers);

@@ -42,7 +42,11 @@ std::optional<Convolution> convolution_of(const Situation& s) {
     name = roles.loops[i].name;
   }
   if (loops.filters.empty() || loops.channels.empty()) return std::nullopt;
-  if (roles.find(loops.channels)->reads[sliding->data].step != 1) return std::nullopt;
+  auto steps = [&](const std::string& loop) {
+    return loop.empty() ? 0 : roles.find(loop)->reads[sliding->data].step;
+  };
+  bool shuffled = steps(loops.channels) != 1;
+  if (shuffled && steps(loops.groups) != 1) return std::nullopt;
   const Slide &rows = sliding->slides[0], &columns = sliding->slides[1];
   loops.rows = roles.loops[rows.position].name;
   loops.columns = roles.loops[columns.position].name;
@@ -54,6 +58,7 @@ std::optional<Convolution> convolution_of(const Situation& s) {
   found.shape = {extent(loops.groups),         extent(loops.filters), extent(loops.channels),
                  extent(loops.rows),           extent(loops.columns), extent(loops.window_rows),
                  extent(loops.window_columns), extent(loops.samples)};
+  if (shuffled) found.shape.together = found.shape.groups;
   return found;
 }
 

@@ -20,7 +20,8 @@ struct Convolution {
 };
 
 /// Returns the convolution that the main statement of a nest is. Returns nothing if it is none, if
-/// its weights are computed, or if its channels do not lie side by side in memory.
+/// its weights are computed, or if its channels do not lie side by side in memory. Those of groups
+/// may lie between each other: then those of all groups lie side by side.
 std::optional<Convolution> convolution_of(const Situation& situation);
 
 }  // namespace lathe::schedules

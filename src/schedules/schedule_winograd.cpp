@@ -101,7 +101,7 @@ TilePlan WinogradTiles::plan() const {
 }
 
 bool WinogradTiles::shares_columns(long block) const {
-  return block >= tiles_ && shape_.groups < many_groups;
+  return block >= tiles_ && (shape_.groups < many_groups || shape_.together > 1);
 }
 
 bool WinogradTiles::fits(long positions) const {
@@ -114,7 +114,8 @@ bool WinogradTiles::fits(long positions) const {
 TileBlock WinogradTiles::choose_block() const {
   long budget = target_.l2_bytes * block_share / block_share_of;
   long most =
-      std::clamp(budget / (real_bytes * planes_ * shape_.channels), least_tiles, most_tiles);
+      std::clamp(budget / (real_bytes * planes_ * shape_.channels * shape_.together), least_tiles,
+                 most_tiles);
   TileBlock best{1, 1};
   double least = std::numeric_limits<double>::infinity();
   for (long t = 1; fits(t); ++t) {

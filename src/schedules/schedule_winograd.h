@@ -15,6 +15,7 @@ struct WinogradShape {
   long rows = 1, columns = 1;                  ///< of the output
   long window_rows = 3, window_columns = 3;
   long samples = 1;
+  long together = 1;  ///< groups whose input is transformed together, as it lies
 };
 
 /// Returns how many elements a transformed tile has. Each element belongs to a plane of its own.

@@ -9,7 +9,8 @@
 //
 // A block has as many tiles as fit the second cache with all their channels; U is packed in the
 // order in which it is read, so that it streams. Where one block has all tiles, workers share the
-// columns co.o instead (or the planes u, v), and the input is transformed before.
+// columns co.o instead (or the planes u, v), and the input is transformed before. Groups that read
+// every so many channels share one transformed input: it is made before the loop over groups.
 #include <algorithm>
 
 #include "schedules/schedule_choices.h"
@@ -40,6 +41,9 @@ const std::vector<long> distances = {8, 16, 32, 64, 128};
 /// Iterations of a sum that are unrolled where factors are broadcast: enough to hide the loop.
 constexpr long unrolled_broadcasts = 4;
 
+/// Ends the names of loops that only the statement has which puts shuffled channels into order.
+constexpr const char* ordered_suffix = ".s";
+
 /// Outputs of a tile's row for which winograd(m) exists. Tiles of 6 round more: they come last.
 const std::vector<long> rows_of_outputs = {4, 2, 6};
 
@@ -64,6 +68,7 @@ class Writing {
         choices_(choices),
         shape_(convolution.shape),
         loops_(convolution.loops),
+        shuffled_(convolution.shape.together > 1),
         m_(outputs),
         lanes_(s.target.lanes(real_bytes)),
         writer_(s.nest) {}
@@ -87,10 +92,12 @@ class Writing {
   Choices& choices_;
   WinogradShape shape_;
   ConvolutionLoops loops_;
+  bool shuffled_;       // the input is transformed for all groups at once
   WinogradLoops made_;  // loops that the step makes
   long m_, lanes_;
   RecipeWriter writer_;
   std::string U_, products_;
+  std::string ordered_;  // the statement that puts shuffled channels into order
   // The statements by what they belong to.
   std::vector<std::string> weights_, input_, product_, output_;
   long filters_ = 1;         // in a column
@@ -99,6 +106,7 @@ class Writing {
   // Loops; "" where there is none.
   std::string tile_blocks_, tile_, tiles_outer_, tiles_inner_, columns_, column_;
   std::string sum_, sum_inner_;
+  std::string ordered_groups_, ordered_group_, ordered_blocks_, ordered_lanes_;
 
   static std::string in(const std::string& statement, const std::string& loop) {
     return statement + ":" + loop;
@@ -121,17 +129,22 @@ class Writing {
     made_ = winograd_loops(writer_.nest(), loops_.rows, loops_.columns);
     writer_.step("winograd", {m_, s_.nest.statements()[main].name});
     const auto& made = writer_.nest().statements();
+    shuffled_ = writer_.has(made_.channels);
     std::vector<size_t> written;  // by the statements that were made, in order
     for (size_t i = before; i < made.size(); ++i) written.push_back(made[i].write.tensor);
-    products_ = made[before + 3].name;
+    size_t inputs = shuffled_ ? 3 : 2;  // statements that transform the input
+    products_ = made[before + inputs + 1].name;
+    if (shuffled_) ordered_ = made[before + inputs].name;
     U_ = writer_.nest().tensors()[written[0]].name;
     writer_.step("start", {});
     for (const Statement& s : writer_.nest().statements()) {
       size_t t = s.write.tensor;
-      auto& group = t == written[0]                      ? weights_
-                    : t == written[1] || t == written[2] ? input_
-                    : t == written[3]                    ? product_
-                                                         : output_;
+      size_t made_by = static_cast<size_t>(std::find(written.begin(), written.end(), t) -
+                                           written.begin());
+      auto& group = made_by == 0            ? weights_
+                    : made_by <= inputs     ? input_
+                    : made_by == inputs + 1 ? product_
+                                            : output_;
       group.push_back(s.name);
     }
   }
@@ -194,7 +207,7 @@ class Writing {
   void split_channels() {
     std::tie(columns_, column_) = writer_.split(loops_.filters, filters_);
     for (const std::string& statement : output_) split(statement, column_, lanes_);
-    for (const std::string& statement : input_) split(statement, loops_.channels, lanes_);
+    for (const std::string& statement : input_) split(statement, input_channels(), lanes_);
     long own = s_.target.lane_products ? lanes_ : unrolled_broadcasts;
     long together = choices_.choose("together", own, unrolled_sums);
     std::tie(sum_, sum_inner_) = split(products_, loops_.channels, together);
@@ -220,8 +233,12 @@ class Writing {
       }
     }
     for (const std::string& s : input_) {
+      if (s == ordered_) {
+        put_ordered(s);
+        continue;
+      }
       std::vector<std::string> order{n, tile_blocks_, g, tile_, channel_blocks()};
-      if (by_columns_) order = {n, g, channel_blocks(), tile_};
+      if (by_columns_ && !shuffled_) order = {n, g, channel_blocks(), tile_};
       // A column of the tile becomes a column of T; a row of T becomes a row of V.
       std::vector<std::string> inside{made_.input_columns, made_.input_rows, u};
       if (has(s, v)) inside = {u, made_.input_columns, v};
@@ -247,12 +264,29 @@ class Writing {
     }
   }
 
+  /// Splits and orders the loops of the statement that puts shuffled channels into order: it reads
+  /// several groups and writes several channels at a time, a square that is turned in registers.
+  void put_ordered(const std::string& s) {
+    for (std::string* loop : {&loops_.groups, &loops_.channels, &made_.u, &made_.v}) {
+      writer_.step("rename", {in(s, *loop), *loop + ordered_suffix});
+    }
+    std::string g = loops_.groups + ordered_suffix, c = loops_.channels + ordered_suffix;
+    std::tie(ordered_groups_, ordered_group_) = split(s, g, lanes_);
+    std::tie(ordered_blocks_, ordered_lanes_) = split(s, c, lanes_);
+    put(s, {loops_.samples, tile_blocks_, tile_, made_.u + ordered_suffix, made_.v + ordered_suffix,
+            ordered_blocks_, ordered_groups_, ordered_group_, ordered_lanes_});
+    if (has(s, tile_)) writer_.step("rename", {in(s, tile_), input_tile()});
+  }
+
   /// Returns the loops over the channels of the input, where it is transformed: over vectors, and
   /// inside one.
-  std::string channel_blocks() const { return loops_.channels + ".o"; }
+  std::string channel_blocks() const { return input_channels() + ".o"; }
   std::string channel_lanes(const std::string& statement) const {
-    std::string lanes = loops_.channels + ".i";
-    return has(statement, lanes) ? lanes : loops_.channels;
+    std::string lanes = input_channels() + ".i";
+    return has(statement, lanes) ? lanes : input_channels();
+  }
+  const std::string& input_channels() const {
+    return shuffled_ ? made_.channels : loops_.channels;
   }
 
   /// Returns the loop over the tiles of a block whose input is transformed.
@@ -289,8 +323,9 @@ class Writing {
       if (by_planes_) set_apart(output_, ".out");
     }
     for (const std::string& loop : {n, tile_blocks_, g}) merge(loop);
-    merge(by_columns_ ? channel_blocks() : input_tile());
-    merge(by_columns_ ? input_tile() : channel_blocks());
+    bool channels_first = by_columns_ && !shuffled_;
+    merge(channels_first ? channel_blocks() : input_tile());
+    merge(channels_first ? input_tile() : channel_blocks());
     merge(columns_);
     for (const std::string& loop : {u, v}) merge(loop);
     if (by_planes_) merge(columns_);
@@ -312,6 +347,11 @@ class Writing {
   void mark_all() {
     const std::string &u = made_.u, &v = made_.v;
     for (const std::string& s : input_) {
+      if (s == ordered_) {
+        mark(s, "unroll", ordered_group_);
+        mark(s, "vectorize", ordered_lanes_);
+        continue;
+      }
       for (const std::string& loop : {has(s, v) ? made_.input_columns : u, made_.input_rows, v}) {
         mark(s, "unroll", loop);
       }
@@ -340,8 +380,9 @@ class Writing {
   /// Shares the outermost loops among workers: of each part that has loops of its own.
   void share() {
     const std::string &n = loops_.samples, &g = loops_.groups;
-    if (!by_columns_) return share({n, tile_blocks_, g}, output_);
-    share({n + ".in", g + ".in", channel_blocks(), input_tile()}, input_);
+    // What is transformed for all groups is not for one worker's group alone.
+    if (!by_columns_) return share({n, tile_blocks_, shuffled_ ? "" : g}, output_);
+    share({n + ".in", g + ".in", shuffled_ ? "" : channel_blocks(), input_tile()}, input_);
     if (!by_planes_) return share({n, g, columns_}, output_);
     share({n, g, made_.u, made_.v, columns_}, product_);
     share({n + ".out", g + ".out", columns_, tile_}, output_);

@@ -12,7 +12,8 @@ WinogradLoops winograd_loops(const Nest& nest, const std::string& rows,
           fresh_name(nest, "u"),
           fresh_name(nest, "v"),
           fresh_name(nest, "ih"),
-          fresh_name(nest, "iw")};
+          fresh_name(nest, "iw"),
+          fresh_name(nest, "c")};
 }
 
 }  // namespace lathe

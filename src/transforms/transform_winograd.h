@@ -2,6 +2,7 @@
 //
 //   of oh and ow:   oh.o, ow.o  tiles;   oh.i, ow.i  outputs of a tile;
 //                   u, v  elements of a transformed tile;   ih, iw  inputs of a tile
+//   of the data:    c  channels, where the statement's own loops do not count them side by side
 #pragma once
 
 #include "nest/nest.h"
@@ -14,6 +15,7 @@ struct WinogradLoops {
   std::string rows, columns;              ///< the outputs of a tile
   std::string u, v;                       ///< the rows and columns of a transformed tile
   std::string input_rows, input_columns;  ///< the inputs of a tile
+  std::string channels;                   ///< of the data, where they are counted as they lie
 };
 
 /// Returns the names for a nest to which the step is about to be applied; "rows" and "columns" are

@@ -10,8 +10,15 @@
 //     Y[t, oh.i, ow.i, co] += A[ow.i, v] * Q[t, oh.i, v, co]
 //     O[co, 4*oh.o + oh.i, 4*ow.o + ow.i] += Y[t, oh.i, ow.i, co]
 //
-// The relation of co and ci is taken as it is: dense, grouped, a slice. Every statement that slides
-// in two dimensions is rewritten; a second argument names one. Values are the same up to rounding.
+// The relation of co and ci is taken as it is: dense, grouped, a slice. Where the statement's loops
+// do not count the channels of the data in the order in which they lie (shuffled groups read ci*G +
+// g), or count some twice, the data are transformed channel by channel, as they lie, and then put
+// into the order of the loops:
+//
+//     S[u, v, t, c] += B[v, iw] * T[t, u, iw, c];     V[g, u, v, t, ci] = S[u, v, t, ci*G + g]
+//
+// Every statement that slides in two dimensions is rewritten; a second argument names one. Values
+// are the same up to rounding.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -119,8 +126,11 @@ class Rewriting {
   Applied run() {
     name_all();
     declare_all();
-    std::vector<Statement> made{weights(),     input_rows(),     input_columns(), products(),
-                                output_rows(), output_columns(), result()};
+    std::vector<Statement> made{weights(), input_rows(), input_columns()};
+    if (channels_) made.push_back(in_order());
+    for (const Statement& s : {products(), output_rows(), output_columns(), result()}) {
+      made.push_back(s);
+    }
     return {put_in_place(std::move(made)), note(), bound()};
   }
 
@@ -134,9 +144,16 @@ class Rewriting {
   Toom rows_, columns_;
   long m_, tiles_h_ = 0, tiles_w_ = 0;
   std::vector<size_t> of_weight_, of_data_, of_result_;  // other coordinates that index them
-  size_t A_[2], B_[2], G_[2], U_ = 0, T_ = 0, V_ = 0, P_ = 0, Q_ = 0, Y_ = 0;
+  /// Channels of the data that are counted as they lie: from "first" on in one dimension.
+  struct Channels {
+    size_t dimension;
+    long first, count;
+  };
+  std::optional<Channels> channels_;
+  std::vector<size_t> of_products_;  // coordinates by which the products find the data
+  size_t A_[2], B_[2], G_[2], U_ = 0, T_ = 0, S_ = 0, V_ = 0, P_ = 0, Q_ = 0, Y_ = 0;
   // Loops: tiles, outputs of a tile, its transformed rows and columns, its inputs.
-  std::string th_, tw_, x_, y_, u_, v_, ih_, iw_;
+  std::string th_, tw_, x_, y_, u_, v_, ih_, iw_, c_;
 
   const Access& weight() const { return s_.reads[sliding_.weight]; }
   const Access& data() const { return s_.reads[sliding_.data]; }
@@ -158,6 +175,7 @@ class Rewriting {
     std::tie(th_, tw_, x_, y_) =
         std::tie(loops.tile_rows, loops.tile_columns, loops.rows, loops.columns);
     std::tie(u_, v_, ih_, iw_) = std::tie(loops.u, loops.v, loops.input_rows, loops.input_columns);
+    c_ = loops.channels;
     tiles_h_ = (h_.positions + m_ - 1) / m_;
     tiles_w_ = (w_.positions + m_ - 1) / m_;
   }
@@ -185,7 +203,11 @@ class Rewriting {
 
   void declare_all() {
     of_weight_ = others_in(weight());
-    of_data_ = others_in(data());
+    channels_ = channels_as_they_lie();
+    of_data_ = others_in(data(), channels_ ? std::optional(channels_->dimension) : std::nullopt);
+    for (size_t i : sliding_.others) {
+      if (poly::involves(data().at, i)) of_products_.push_back(i);
+    }
     of_result_ = others_in(s_.write);
     declare_matrices("A", A_, &Toom::A);
     declare_matrices("B", B_, &Toom::B);
@@ -196,26 +218,77 @@ class Rewriting {
       return a;
     };
     U_ = declare("U", Role::local, shape(extents_of(of_weight_), {n, k}));
-    T_ = declare("T", Role::local, shape({tiles, n, k}, extents_of(of_data_)));
-    V_ = declare("V", Role::local, shape({n, k, tiles}, extents_of(of_data_)));
+    std::vector<long> of_data = extents_of(of_data_);
+    if (channels_) of_data.push_back(channels_->count);
+    T_ = declare("T", Role::local, shape({tiles, n, k}, of_data));
+    V_ = declare("V", Role::local, shape_of_V({n, k, tiles}));
+    S_ = channels_ ? declare("S", Role::local, shape({n, k, tiles}, of_data)) : V_;
     P_ = declare("P", Role::local, shape({n, k, tiles}, extents_of(of_result_)));
     Q_ = declare("Q", Role::local, shape({tiles, m_, k}, extents_of(of_result_)));
     Y_ = declare("Y", Role::local, shape({tiles, m_, m_}, extents_of(of_result_)));
   }
 
-  /// Returns the other coordinates that index a tensor: they must tell its elements apart.
-  std::vector<size_t> others_in(const Access& access) const {
+  /// Returns the other coordinates that index a tensor: they must tell its elements apart. Those of
+  /// the dimension "without" are left out.
+  std::vector<size_t> others_in(const Access& access,
+                                std::optional<size_t> without = std::nullopt) const {
     std::vector<size_t> result;
+    std::vector<isl::aff> parts = poly::parts(access.at);
+    if (without) parts.erase(parts.begin() + static_cast<long>(*without));
     for (size_t i : sliding_.others) {
-      if (poly::involves(access.at, i)) result.push_back(i);
+      bool indexes = std::any_of(parts.begin(), parts.end(),
+                                 [&](const isl::aff& part) { return poly::involves(part, i); });
+      if (indexes) result.push_back(i);
     }
     Frame frame(s_, result, {});
-    isl::multi_aff at = poly::tuple(frame.domain().space(), others_at(frame, access));
+    std::vector<isl::aff> indices = others_at(frame, access);
+    if (without) indices.erase(indices.begin() + static_cast<long>(*without));
+    isl::multi_aff at = poly::tuple(frame.domain().space(), indices);
     if (poly::count_image(frame.domain(), at) != poly::count(frame.domain())) {
       fail("statement '{}' finds elements of {} in several ways", s_.name,
            tensors_[access.tensor].name);
     }
     return result;
+  }
+
+  /// Returns the dimension of the data that several other coordinates index and that none of them
+  /// counts element by element from inside, or that they index twice: it is counted as it lies. The
+  /// coordinates must index nothing else of the data, and all of a stretch.
+  std::optional<Channels> channels_as_they_lie() const {
+    std::vector<isl::aff> parts = poly::parts(data().at);
+    for (size_t d = 0; d < parts.size(); ++d) {
+      if (d == h_.in_data || d == w_.in_data) continue;
+      std::vector<size_t> in;
+      bool alone = true;
+      for (size_t i : sliding_.others) {
+        if (!poly::involves(parts[d], i)) continue;
+        in.push_back(i);
+        for (size_t e = 0; e < parts.size(); ++e) {
+          alone = alone && (e == d || !poly::involves(parts[e], i));
+        }
+      }
+      poly::Affine index = poly::take_apart(parts[d]);
+      if (in.size() < 2 || !alone || !index.is_linear()) continue;
+      Frame frame(s_, in, {});
+      isl::aff at = frame.old(parts[d]);
+      poly::Interval range = poly::range(frame.domain(), at);
+      long elements = poly::count_image(frame.domain(), poly::tuple(frame.domain().space(), {at}));
+      bool as_it_lies = index.coefficients[in.back()] == 1 &&
+                        elements == poly::count(frame.domain());
+      if (!as_it_lies && elements == range.size()) return Channels{d, range.lower, elements};
+    }
+    return std::nullopt;
+  }
+
+  /// Returns the coordinates of transformed data: those that were kept, and the channel.
+  std::vector<isl::aff> data_at(const Frame& f) const {
+    return channels_ ? joined(f.kept(), {f[c_]}) : f.kept();
+  }
+
+  /// Returns the loops of a statement that transforms data.
+  Frame::Extents data_loops(Frame::Extents loops) const {
+    if (channels_) loops.insert(loops.begin(), {c_, channels_->count});
+    return loops;
   }
 
   /// Returns the indices of an access at the first position and the first element of all windows.
@@ -263,32 +336,73 @@ class Rewriting {
 
   Statement input_rows() const {
     Frame f(s_, of_data_,
-            {{th_, tiles_h_},
-             {tw_, tiles_w_},
-             {u_, rows_.products()},
-             {ih_, rows_.products()},
-             {iw_, columns_.products()}});
+            data_loops({{th_, tiles_h_},
+                        {tw_, tiles_w_},
+                        {u_, rows_.products()},
+                        {ih_, rows_.products()},
+                        {iw_, columns_.products()}}));
     isl::aff row = f[th_].scale(m_).add(f[ih_]).add(first(f, data(), h_.in_data));
     isl::aff column = f[tw_].scale(m_).add(f[iw_]).add(first(f, data(), w_.in_data));
     // The last tile may reach beyond the data: what it reads there counts in no output.
     f.where_less(row, tensors_[data().tensor].shape[h_.in_data]);
     f.where_less(column, tensors_[data().tensor].shape[w_.in_data]);
-    return f.statement(
-        fresh_name(nest_, "rows"), f.access(T_, joined({tile(f), f[u_], f[iw_]}, f.kept())),
-        {f.access(B_[0], {f[u_], f[ih_]}), slid(f, data(), h_.in_data, row, w_.in_data, column)});
+    Access from = slid(f, data(), h_.in_data, row, w_.in_data, column);
+    if (channels_) {
+      std::vector<isl::aff> at = poly::parts(from.at);
+      at[channels_->dimension] = f[c_].add_constant(channels_->first);
+      from = f.access(from.tensor, at);
+    }
+    return f.statement(fresh_name(nest_, "rows"),
+                       f.access(T_, joined({tile(f), f[u_], f[iw_]}, data_at(f))),
+                       {f.access(B_[0], {f[u_], f[ih_]}), std::move(from)});
   }
 
   Statement input_columns() const {
     Frame f(s_, of_data_,
-            {{th_, tiles_h_},
-             {tw_, tiles_w_},
-             {u_, rows_.products()},
-             {v_, columns_.products()},
-             {iw_, columns_.products()}});
+            data_loops({{th_, tiles_h_},
+                        {tw_, tiles_w_},
+                        {u_, rows_.products()},
+                        {v_, columns_.products()},
+                        {iw_, columns_.products()}}));
     return f.statement(fresh_name(nest_, "columns"),
-                       f.access(V_, joined({f[u_], f[v_], tile(f)}, f.kept())),
+                       channels_ ? f.access(S_, joined({f[u_], f[v_], tile(f)}, data_at(f)))
+                                 : f.access(V_, at_V(f, f.kept())),
                        {f.access(B_[1], {f[v_], f[iw_]}),
-                        f.access(T_, joined({tile(f), f[u_], f[iw_]}, f.kept()))});
+                        f.access(T_, joined({tile(f), f[u_], f[iw_]}, data_at(f)))});
+  }
+
+  /// Returns the indices of V. What is put into order is put so that each group lies together.
+  std::vector<isl::aff> at_V(const Frame& f, std::vector<isl::aff> others) const {
+    std::vector<isl::aff> tile_of{f[u_], f[v_], tile(f)};
+    if (!channels_) return joined(tile_of, others);
+    tile_of.push_back(others.back());
+    others.pop_back();
+    return joined(others, tile_of);
+  }
+
+  std::vector<long> shape_of_V(std::vector<long> tile_of) const {
+    std::vector<long> others = extents_of(of_products_);
+    if (channels_) {
+      tile_of.push_back(others.back());
+      others.pop_back();
+      std::swap(tile_of, others);
+    }
+    tile_of.insert(tile_of.end(), others.begin(), others.end());
+    return tile_of;
+  }
+
+  /// Puts transformed data that lie otherwise into the order of the statement's loops.
+  Statement in_order() const {
+    Frame f(s_, of_products_,
+            {{th_, tiles_h_}, {tw_, tiles_w_}, {u_, rows_.products()}, {v_, columns_.products()}});
+    std::vector<isl::aff> from{f[u_], f[v_], tile(f)};
+    for (size_t i : of_data_) from.push_back(f[s_.dims[i]]);
+    from.push_back(
+        first(f, data(), channels_->dimension).add_constant(-channels_->first));
+    Statement s = f.statement(fresh_name(nest_, "ordered"),
+                              f.access(V_, at_V(f, f.kept())), {f.access(S_, from)});
+    s.update = Update::assign;
+    return s;
   }
 
   Statement products() const {
@@ -302,7 +416,7 @@ class Rewriting {
     return f.statement(fresh_name(nest_, "products"),
                        f.access(P_, joined({f[u_], f[v_], tile(f)}, of(of_result_))),
                        {f.access(U_, joined(of(of_weight_), {f[u_], f[v_]})),
-                        f.access(V_, joined({f[u_], f[v_], tile(f)}, of(of_data_)))});
+                        f.access(V_, at_V(f, of(of_products_)))});
   }
 
   Statement output_rows() const {
