@@ -93,7 +93,14 @@ std::string group_name(const Original& o, const Description& d, const Coupling& 
   return fmt::format("{} and {} grouped x{}", o.names[c.first], o.names[c.second], c.groups);
 }
 
-std::string bottleneck_name(const Original& o, size_t i, long factor) {
+/// Names how much of a coordinate's range is left.
+std::string bottleneck_name(const Original& o, size_t i, long left) {
+  bool divides = o.extents[i] % left == 0;
+  long factor = o.extents[i] / left;
+  if (!divides && o.roles[i] == CoordinateRole::filter) {
+    return fmt::format("{} of {} filters", left, o.extents[i]);
+  }
+  if (!divides) return fmt::format("reads {} of {} channels", left, o.extents[i]);
   switch (o.roles[i]) {
     case CoordinateRole::filter:
       return fmt::format("output bottleneck x{}", factor);
@@ -125,7 +132,7 @@ void add_bottlenecks(const Original& o, const Description& d, std::vector<std::s
     others.insert(others.end(), positions.begin(), positions.end());
   }
   for (size_t i : others) {
-    if (factor(i) > 1) parts.push_back(bottleneck_name(o, i, factor(i)));
+    if (d.left(i) < o.extents[i]) parts.push_back(bottleneck_name(o, i, d.left(i)));
   }
 }
 
@@ -134,7 +141,9 @@ std::optional<std::string> box_name(const Original& o, const Parallelepiped& box
   auto d = describe(box);
   if (!d) return std::nullopt;
   for (size_t i = 0; i < o.extents.size(); ++i) {
-    if (o.extents[i] % d->left(i) != 0) return std::nullopt;
+    bool counts_channels =
+        o.roles[i] == CoordinateRole::filter || o.roles[i] == CoordinateRole::channel;
+    if (o.extents[i] % d->left(i) != 0 && !counts_channels) return std::nullopt;
   }
   std::vector<std::string> parts;
   for (const Coupling& c : d->couplings) parts.push_back(group_name(o, *d, c));
