@@ -41,10 +41,32 @@ nlohmann::json report(const NetworkSpace& space, const Range& macs, const Range&
           {"kinds", kinds}};
 }
 
+/// Prints "first" or "first and 7 more".
+std::string some_of(const std::vector<std::string>& names) {
+  if (names.empty()) return "-";
+  size_t more = names.size() - 1;
+  return more == 0 ? names[0] : fmt::format("{} and {} more", names[0], more);
+}
+
+/// Prints which channels can become fewer, and why others cannot.
+void print_channel_sets(const Graph& network, const SpaceOptions& options) {
+  std::vector<SearchedSet> sets = searched_sets(network, options);
+  auto free = std::count_if(sets.begin(), sets.end(),
+                            [](const SearchedSet& set) { return set.fixed.empty(); });
+  fmt::print("\n{} of {} sets of channels can become fewer, with all that make and read them\n\n",
+             free, sets.size());
+  fmt::print("{:>8}  {:<38} {:<38} {}\n", "channels", "made by", "read by", "fixed by");
+  for (const SearchedSet& set : sets) {
+    std::string line = fmt::format("{:>8}  {:<38} {:<38} {}", set.set.channels, some_of(set.makers),
+                                   some_of(set.readers), set.fixed);
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+}
+
 int run_profile(const ProfileArgs& options) {
   Graph network = load_network(options.network);
   NetworkSpace space = network_space(network, options.space);
-  if (options.space.narrow) space = with_links(std::move(space), network);
+  if (options.space.narrow) space = with_links(std::move(space), network, options.space);
   Range macs{least_macs(space), space.macs}, weights{least_weights(space), space.weights};
   if (options.json) {
     fmt::print("{}\n", report(space, macs, weights).dump(2));
@@ -65,10 +87,7 @@ int run_profile(const ProfileArgs& options) {
                all.size(), fmt::format("1/{:.0f}", double(all[0].macs) / double(m)),
                fmt::format("1/{:.0f}", double(all[0].weights) / double(w)));
   }
-  if (!space.links.empty()) {
-    fmt::print("\n{} set{} of channels can become fewer, with all that make and read them\n",
-               space.links.size(), space.links.size() == 1 ? "" : "s");
-  }
+  if (options.space.narrow) print_channel_sets(network, options.space);
   fmt::print("\nnetworks  10^{:.0f}\n", log_size(space));
   fmt::print("MACs      {} to {}\n", print_short(macs.least), print_short(macs.now));
   fmt::print("weights   {} to {}\n", print_short(weights.least), print_short(weights.now));

@@ -17,13 +17,13 @@ namespace lathe {
 namespace {
 
 /// A nest and the steps that made it.
-struct Made {
+struct Composed {
   Nest nest;
   Recipe recipe;
 };
 
-Made after(const Made& made, const Step& step) {
-  Made next{apply(made.nest, step).nest, made.recipe};
+Composed after(const Composed& made, const Step& step) {
+  Composed next{apply(made.nest, step).nest, made.recipe};
   next.recipe.push_back(step);
   return next;
 }
@@ -102,11 +102,11 @@ class Composer {
   }
 
   std::vector<LayerVariant> run() {
-    std::vector<Made> states{{samples_inward(original_), {}}};
+    std::vector<Composed> states{{samples_inward(original_), {}}};
     for (size_t neural = 1; neural <= options_.neural; ++neural) {
-      std::vector<Made> next;
+      std::vector<Composed> next;
       if (neural == 1 || options_.draws == 0) {
-        for (const Made& state : states) extend_all(state, next);
+        for (const Composed& state : states) extend_all(state, next);
       } else {
         for (size_t i = 0; i < options_.draws && !states.empty(); ++i) draw(states, next);
       }
@@ -126,9 +126,9 @@ class Composer {
   Random random_{0, "variants"};
 
   /// Returns the state after a program step; nothing if that does not apply, or is not legal.
-  static std::optional<Made> steered(const Made& state, const Step& step) {
+  static std::optional<Composed> steered(const Composed& state, const Step& step) {
     try {
-      Made next = after(state, step);
+      Composed next = after(state, step);
       if (is_legal(next.nest)) return next;
     } catch (const UserError&) {
       // It does not apply here.
@@ -137,7 +137,7 @@ class Composer {
   }
 
   /// Adds all that a neural step makes of the state, at once or after a program step.
-  void extend_all(const Made& state, std::vector<Made>& next) {
+  void extend_all(const Composed& state, std::vector<Composed>& next) {
     extend(state, next);
     for (const Step& step : steering(state.nest)) {
       if (auto made = steered(state, step)) extend(*made, next);
@@ -145,11 +145,11 @@ class Composer {
   }
 
   /// Adds what a random program step and a random neural step make of a random state.
-  void draw(const std::vector<Made>& states, std::vector<Made>& next) {
-    const Made& state = states[random_.below(states.size())];
+  void draw(const std::vector<Composed>& states, std::vector<Composed>& next) {
+    const Composed& state = states[random_.below(states.size())];
     std::vector<Step> program = steering(state.nest);
     size_t first = random_.below(program.size() + 1);
-    std::optional<Made> made = first == 0 ? state : steered(state, program[first - 1]);
+    std::optional<Composed> made = first == 0 ? state : steered(state, program[first - 1]);
     if (!made) return;
     std::vector<Step> steps = neural_steps(made->nest);
     if (!steps.empty()) keep(after(*made, steps[random_.below(steps.size())]), next);
@@ -173,7 +173,7 @@ class Composer {
   }
 
   /// Adds what one neural step makes of the state.
-  void extend(const Made& state, std::vector<Made>& next) {
+  void extend(const Composed& state, std::vector<Composed>& next) {
     for (const Step& step : neural_steps(state.nest)) keep(after(state, step), next);
   }
 
@@ -187,7 +187,7 @@ class Composer {
     }
   }
 
-  void keep(Made made, std::vector<Made>& next) {
+  void keep(Composed made, std::vector<Composed>& next) {
     if (output_shapes(made.nest) != shapes_) return;  // others would have to change with it
     if (!known_.insert(canonical(made.nest)).second) return;
     Cost c = cost(made.nest);
@@ -199,69 +199,7 @@ class Composer {
   }
 };
 
-/// Returns steps after which a layer reads one in so many channels.
-Recipe reading_less(long factor) {
-  if (factor == 1) return {};
-  Step swap{"interchange", {"co", "ci"}};
-  return {swap, {"bottleneck", {factor}}, swap};
-}
-
-/// Returns the layer with one in so many of its filters and inputs, then in groups.
-LayerVariant coupled_variant(const Nest& nest, Coupling coupling, long groups) {
-  LayerVariant variant;
-  variant.recipe = reading_less(coupling.inputs);
-  if (coupling.filters > 1) {
-    // Alone, other filters stand for those that are gone: what reads them gets as much from each.
-    variant.recipe.push_back({"bottleneck", {coupling.filters, "repeat"}});
-    coupling.recipe.push_back({"bottleneck", {coupling.filters}});
-  }
-  if (groups > 1) {
-    variant.recipe.push_back({"group", {groups}});
-    coupling.recipe.push_back({"group", {groups}});
-  }
-  Made made{samples_inward(nest), {}};
-  for (const Step& step : variant.recipe) made = after(made, step);
-  Cost c = cost(made.nest);
-  variant.macs = c.macs;
-  variant.weights = c.weights;
-  std::vector<std::string> words;
-  if (coupling.filters > 1) words.push_back(fmt::format("1/{} of the filters", coupling.filters));
-  if (coupling.inputs > 1) words.push_back(fmt::format("reads 1/{}", coupling.inputs));
-  if (groups > 1) words.push_back(fmt::format("grouped x{}", groups));
-  variant.meaning = fmt::format("{}", fmt::join(words, ", "));
-  variant.coupling = std::move(coupling);
-  return variant;
-}
-
 }  // namespace
-
-std::string label_of(const LayerVariant& variant) {
-  Recipe recipe = reading_less(variant.coupling ? variant.coupling->inputs : 1);
-  recipe.insert(recipe.end(), variant.said().begin(), variant.said().end());
-  return print(recipe);
-}
-
-std::vector<LayerVariant> coupled_variants_of(const Call& layer, bool filters, bool inputs) {
-  constexpr long half = 2;
-  constexpr long group_counts[] = {1, 2, 4};  // few, as all coupled variants are measured
-  std::vector<Coupling> couplings;
-  if (filters) couplings.push_back({half, 1, {}});
-  if (inputs) couplings.push_back({1, half, {}});
-  if (filters && inputs) couplings.push_back({half, half, {}});
-  Context context;
-  Nest nest = nest_of(context, layer);
-  std::vector<LayerVariant> variants;
-  for (const Coupling& coupling : couplings) {
-    for (long groups : group_counts) {
-      try {
-        variants.push_back(coupled_variant(nest, coupling, groups));
-      } catch (const UserError&) {
-        // It does not divide.
-      }
-    }
-  }
-  return variants;
-}
 
 std::vector<LayerVariant> variants_of(const Call& layer, const VariantOptions& options) {
   Context context;
