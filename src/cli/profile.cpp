@@ -83,6 +83,28 @@ nlohmann::json report(const NetworkSpace& space, const NetworkSpace& scored, con
           {"kinds", kinds}};
 }
 
+/// Prints "first" or "first and 7 more".
+std::string some_of(const std::vector<std::string>& names) {
+  if (names.empty()) return "-";
+  size_t more = names.size() - 1;
+  return more == 0 ? names[0] : fmt::format("{} and {} more", names[0], more);
+}
+
+/// Prints which channels can become fewer, and why others cannot.
+void print_channel_sets(const Graph& network, const SpaceOptions& options) {
+  std::vector<SearchedSet> sets = searched_sets(network, options);
+  auto free = std::count_if(sets.begin(), sets.end(),
+                            [](const SearchedSet& set) { return set.fixed.empty(); });
+  fmt::print("\n{} of {} sets of channels can become fewer, with all that make and read them\n\n",
+             free, sets.size());
+  fmt::print("{:>8}  {:<38} {:<38} {}\n", "channels", "made by", "read by", "fixed by");
+  for (const SearchedSet& set : sets) {
+    std::string line = fmt::format("{:>8}  {:<38} {:<38} {}", set.set.channels, some_of(set.makers),
+                                   some_of(set.readers), set.fixed);
+    fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
+  }
+}
+
 void print_kinds(const NetworkSpace& space) {
   fmt::print("{:<34} {:>6} {:>9}  {:>10} {:>12}\n", "kind", "layers", "variants", "least MACs",
              "least weights");
@@ -121,8 +143,8 @@ int run_profile(const ProfileArgs& options) {
   NetworkSpace space = network_space(network, how);
   NetworkSpace scored = options.most == 0 ? space : narrowed(space, options.most * scored_for_each);
   if (how.narrow) {
-    space = with_links(std::move(space), network);
-    scored = with_links(std::move(scored), network);
+    space = with_links(std::move(space), network, how);
+    scored = with_links(std::move(scored), network, how);
   }
   Range macs{least_macs(space), space.macs}, weights{least_weights(space), space.weights};
   if (options.json) {
@@ -133,10 +155,7 @@ int run_profile(const ProfileArgs& options) {
              space.kinds.size());
   print_kinds(space);
   print_families(space, scored, options.most);
-  if (!space.links.empty()) {
-    fmt::print("\n{} set{} of channels can become fewer, with all that make and read them\n",
-               space.links.size(), space.links.size() == 1 ? "" : "s");
-  }
+  if (how.narrow) print_channel_sets(network, how);
   fmt::print("\nnetworks  10^{:.0f}\n", log_size(space));
   fmt::print("MACs      {} to {}\n", print_short(macs.least), print_short(macs.now));
   fmt::print("weights   {} to {}\n", print_short(weights.least), print_short(weights.now));

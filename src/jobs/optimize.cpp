@@ -17,6 +17,7 @@
 #include "jobs/work_folder.h"
 #include "results/summary.h"
 #include "search/equal_tuning.h"
+#include "search/width_tables.h"
 
 namespace lathe {
 namespace {
@@ -92,6 +93,7 @@ class NetworkSearch {
     if (done) leave_originals(space_);
     if (!fill_tables()) return {options_.folder, true, std::nullopt};
     if (done) return ended({}, {});
+    refine_widths();
     SearchReport report = searched(strategy_, input(), strategy_.name, Phase::trying);
     return ended(report, compared());
   }
@@ -136,7 +138,7 @@ class NetworkSearch {
                                       const OptimizeOptions& options) {
     NetworkSpace space = space_for(strategy, network, options.space);
     // Links take away channels, which no variant alone does.
-    check_reachable(options.limits, options.space.narrow ? with_links(space, network) : space);
+    check_reachable(options.limits, options.space.narrow ? with_links(space, network, options.space) : space);
     return space;
   }
 
@@ -211,11 +213,26 @@ class NetworkSearch {
       if (!few) return false;
       space_ = std::move(*few);
     }
-    if (options_.space.narrow && !is_list) space_ = with_links(std::move(space_), timed_);
+    if (options_.space.narrow && !is_list) {
+      space_ = with_links(std::move(space_), timed_, options_.space);
+    }
     tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
     return measure_layers(tables_, space_, timed_, bench_, journal_,
                           table_options(Phase::measuring)) &&
            score_layers(tables_, space_, first_, journal_, workers, table_options(Phase::scoring));
+  }
+
+  /// Chooses how many channels are left by the tables alone, among few numbers; then looks at others
+  /// near to those. A strategy that has no first choice by the tables chooses among the few.
+  void refine_widths() {
+    for (Spacing spacing : {Spacing::sixteenths, Spacing::steps}) {
+      if (space_.links.empty()) return;
+      auto proposal = strategy_.begin(input())->propose();
+      if (!proposal || !proposal->exact) return;
+      KnownSpace near = refined(space_, tables_, proposal->assignment, spacing);
+      space_ = std::move(near.space);
+      tables_ = std::move(near.tables);
+    }
   }
 
   /// Runs a strategy on tables; "name" is what listeners are told of it.

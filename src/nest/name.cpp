@@ -70,9 +70,15 @@ std::string choice_name(const OriginalLoops& o, const BoxDescription& d, size_t 
   return strided ? fmt::format(" (every {}th)", digits[0].stride) : "";
 }
 
-std::string bottleneck_name(const OriginalLoops& o, const BoxDescription& d, size_t i,
-                            long factor) {
+/// Names how much of a coordinate's range is left.
+std::string bottleneck_name(const OriginalLoops& o, const BoxDescription& d, size_t i) {
+  long left = d.left(i), factor = o.extents[i] / left;
   std::string which = choice_name(o, d, i);
+  bool divides = o.extents[i] % left == 0;
+  if (!divides && o.roles[i] == CoordinateRole::filter) {
+    return fmt::format("{} of {} filters{}", left, o.extents[i], which);
+  }
+  if (!divides) return fmt::format("reads {} of {} channels{}", left, o.extents[i], which);
   switch (o.roles[i]) {
     case CoordinateRole::filter:
       return fmt::format("output bottleneck x{}{}", factor, which);
@@ -105,7 +111,7 @@ void add_bottlenecks(const OriginalLoops& o, const BoxDescription& d,
     others.insert(others.end(), positions.begin(), positions.end());
   }
   for (size_t i : others) {
-    if (factor(i) > 1) parts.push_back(bottleneck_name(o, d, i, factor(i)));
+    if (d.left(i) < o.extents[i]) parts.push_back(bottleneck_name(o, d, i));
   }
 }
 
@@ -114,7 +120,9 @@ std::optional<std::string> box_name(const OriginalLoops& o, const Parallelepiped
   auto d = describe(box);
   if (!d) return std::nullopt;
   for (size_t i = 0; i < o.extents.size(); ++i) {
-    if (o.extents[i] % d->left(i) != 0) return std::nullopt;
+    bool counts_channels =
+        o.roles[i] == CoordinateRole::filter || o.roles[i] == CoordinateRole::channel;
+    if (o.extents[i] % d->left(i) != 0 && !counts_channels) return std::nullopt;
   }
   std::vector<std::string> parts;
   for (const SharedDirection& s : d->shared) parts.push_back(group_name(o, *d, s));

@@ -194,7 +194,7 @@ struct Dimension {
   size_t first;  // its first element
   long extent;
   long multiple = 1;
-  bool fixed = false;
+  std::string fixed_by = "";  // what fixes it; empty: nothing
 };
 
 class Finder {
@@ -203,8 +203,8 @@ class Finder {
     for (ValueId id = 0; id < graph.values.size(); ++id) {
       if (!graph.values[id].type.dynamic) of_value_[id] = add(graph.values[id].type.shape);
     }
-    for (ValueId id : graph.inputs) fix(id);
-    for (ValueId id : graph.outputs) fix(id);
+    for (ValueId id : graph.inputs) fix(id, "input", graph.values[id].name);
+    for (ValueId id : graph.outputs) fix(id, "output", graph.values[id].name);
   }
 
   std::vector<ChannelSet> run() {
@@ -230,8 +230,8 @@ class Finder {
     return ids;
   }
 
-  void fix(ValueId id) {
-    for (size_t d : of_value_[id]) dimensions_[d].fixed = true;
+  void fix(ValueId id, const char* what, const std::string& name) {
+    for (size_t d : of_value_[id]) dimensions_[d].fixed_by = fmt::format("{} '{}'", what, name);
   }
 
   void tie(const Node& node) {
@@ -239,9 +239,9 @@ class Finder {
     if (!has_nest(call)) {
       // What an operator does that has no nest is not known here.
       for (ValueId id : node.inputs) {
-        if (id != no_value) fix(id);
+        if (id != no_value) fix(id, "operator", node.name);
       }
-      for (ValueId id : node.outputs) fix(id);
+      for (ValueId id : node.outputs) fix(id, "operator", node.name);
       return;
     }
     std::string key = print(call);
@@ -316,7 +316,8 @@ class Finder {
         const Where& where = places[place];
         const Dimension& dimension = dimensions_[of_value_[where.value][where.dim]];
         set.multiple = std::lcm(set.multiple, dimension.multiple);
-        set.fixed = set.fixed || dimension.fixed;
+        if (!dimension.fixed_by.empty() && !set.fixed) set.why = dimension.fixed_by;
+        set.fixed = set.fixed || !dimension.fixed_by.empty();
         auto member = std::find_if(set.members.begin(), set.members.end(), [&](const auto& m) {
           return m.value == where.value && m.dimension == where.dim;
         });

@@ -7,6 +7,8 @@
 // fully connected layer.
 #pragma once
 
+#include <string>
+
 #include "graph/graph.h"
 
 namespace lathe {
@@ -26,6 +28,7 @@ struct ChannelSet {
   long multiple = 1;   ///< by which the channels must stay divisible: groups that split them
   bool fixed = false;  ///< do they reach an input or output of the network?
   std::vector<ChannelRange> members;
+  std::string why = "";  ///< they are fixed: "input 'x'", "output 'y'"
 };
 
 /// Finds the sets of channels that occur in weights, in the order of the graph's values.

@@ -36,10 +36,8 @@ struct Entries {
   }
 };
 
-/// A number of the problem, one of whose columns it is.
-struct Column {
-  size_t place, choice;
-};
+/// Where the choices of each place are among the columns; 0: not to be chosen.
+using ColumnTable = std::vector<std::vector<int>>;
 
 /// Bounds a row from one side or both. Amounts are scaled, so that all rows are of like size.
 void set_bounds(glp_prob* lp, int row, double least, double most) {
@@ -59,36 +57,63 @@ double largest(const ChoiceLimit& limit) {
   return most > 0 ? most : 1;
 }
 
+/// Adds a column for each choice, and a row for each place: one of its choices is taken.
+ColumnTable add_choices(glp_prob* lp, const ChoiceTable& costs, Entries& entries) {
+  ColumnTable columns;
+  for (const std::vector<double>& place : costs) {
+    int row = glp_add_rows(lp, 1);
+    glp_set_row_bnds(lp, row, GLP_FX, 1, 1);
+    columns.emplace_back(place.size(), 0);
+    for (size_t c = 0; c < place.size(); ++c) {
+      if (!std::isfinite(place[c])) continue;
+      int column = glp_add_cols(lp, 1);
+      glp_set_col_kind(lp, column, GLP_BV);
+      glp_set_obj_coef(lp, column, place[c]);
+      entries.add(row, column, 1);
+      columns.back()[c] = column;
+    }
+  }
+  return columns;
+}
+
+void add_limit(glp_prob* lp, const ChoiceLimit& limit, const ColumnTable& columns,
+               Entries& entries) {
+  int row = glp_add_rows(lp, 1);
+  double scale = 1 / largest(limit);
+  set_bounds(lp, row, limit.least * scale, limit.most * scale);
+  for (size_t p = 0; p < limit.amounts.size(); ++p) {
+    for (size_t c = 0; c < limit.amounts[p].size(); ++c) {
+      double amount = limit.amounts[p][c];
+      if (columns[p][c] != 0 && amount != 0) entries.add(row, columns[p][c], amount * scale);
+    }
+  }
+}
+
+void add_agreement(glp_prob* lp, const ChoiceAgreement& agreement, const ColumnTable& columns,
+                   Entries& entries) {
+  int row = glp_add_rows(lp, 1);
+  glp_set_row_bnds(lp, row, GLP_FX, 0, 0);
+  auto add = [&](const std::vector<PlacedChoice>& side, double sign) {
+    for (const PlacedChoice& each : side) {
+      int column = columns[each.place][each.choice];
+      if (column != 0) entries.add(row, column, sign);
+    }
+  };
+  add(agreement.first, 1);
+  add(agreement.second, -1);
+}
+
 }  // namespace
 
 std::optional<std::vector<size_t>> cheapest(const ChoiceProblem& problem) {
-  size_t places = problem.costs.size();
   glp_term_out(GLP_OFF);
   std::unique_ptr<glp_prob, decltype(&glp_delete_prob)> lp(glp_create_prob(), glp_delete_prob);
   glp_set_obj_dir(lp.get(), GLP_MIN);
-  glp_add_rows(lp.get(), static_cast<int>(places + problem.limits.size()));
-  std::vector<Column> columns{{}};
   Entries entries;
-  for (size_t p = 0; p < places; ++p) {
-    glp_set_row_bnds(lp.get(), static_cast<int>(p) + 1, GLP_FX, 1, 1);
-    for (size_t c = 0; c < problem.costs[p].size(); ++c) {
-      if (!std::isfinite(problem.costs[p][c])) continue;
-      int column = glp_add_cols(lp.get(), 1);
-      glp_set_col_kind(lp.get(), column, GLP_BV);
-      glp_set_obj_coef(lp.get(), column, problem.costs[p][c]);
-      entries.add(static_cast<int>(p) + 1, column, 1);
-      columns.push_back({p, c});
-    }
-  }
-  for (size_t l = 0; l < problem.limits.size(); ++l) {
-    const ChoiceLimit& limit = problem.limits[l];
-    int row = static_cast<int>(places + l) + 1;
-    double scale = 1 / largest(limit);
-    set_bounds(lp.get(), row, limit.least * scale, limit.most * scale);
-    for (size_t i = 1; i < columns.size(); ++i) {
-      double amount = limit.amounts[columns[i].place][columns[i].choice];
-      if (amount != 0) entries.add(row, static_cast<int>(i), amount * scale);
-    }
+  ColumnTable columns = add_choices(lp.get(), problem.costs, entries);
+  for (const ChoiceLimit& limit : problem.limits) add_limit(lp.get(), limit, columns, entries);
+  for (const ChoiceAgreement& agreement : problem.agreements) {
+    add_agreement(lp.get(), agreement, columns, entries);
   }
   glp_load_matrix(lp.get(), static_cast<int>(entries.rows.size()) - 1, entries.rows.data(),
                   entries.columns.data(), entries.values.data());
@@ -104,10 +129,11 @@ std::optional<std::vector<size_t>> cheapest(const ChoiceProblem& problem) {
   bool solved = status == 0 || status == GLP_EMIPGAP || status == GLP_ESTOP;
   int found = glp_mip_status(lp.get());
   if (!solved || (found != GLP_OPT && found != GLP_FEAS)) return std::nullopt;
-  std::vector<size_t> choice(places, 0);
-  for (size_t i = 1; i < columns.size(); ++i) {
-    if (glp_mip_col_val(lp.get(), static_cast<int>(i)) > chosen) {
-      choice[columns[i].place] = columns[i].choice;
+  std::vector<size_t> choice(columns.size(), 0);
+  for (size_t p = 0; p < columns.size(); ++p) {
+    for (size_t c = 0; c < columns[p].size(); ++c) {
+      int column = columns[p][c];
+      if (column != 0 && glp_mip_col_val(lp.get(), column) > chosen) choice[p] = c;
     }
   }
   return choice;

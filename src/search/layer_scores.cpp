@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "search/layer_tables.h"
+#include "search/width_tables.h"
 
 namespace lathe {
 namespace {
@@ -64,6 +65,14 @@ class LayerScoring {
     return !stopped;
   }
 
+  /// Does first order know the layer of a site? It knows convolutions.
+  bool can_score(size_t site) const {
+    const std::vector<LayerScore>& layers = first_.original();
+    return std::any_of(layers.begin(), layers.end(), [&](const LayerScore& layer) {
+      return layer.layer == space_.sites[site].layer;
+    });
+  }
+
   bool is_known(size_t site, size_t variant) const { return known_.contains({site, variant}); }
   /// Returns what is known; what is not is as far from the original as what cannot be scored.
   LayerChange known(size_t site, size_t variant) const {
@@ -97,10 +106,30 @@ class LayerScoring {
   }
 };
 
+/// A layer that first order knows nothing of moves nothing.
+void set_unscored(LayerTables& tables, size_t site, size_t variant) {
+  tables.gains[site][variant] = 1;
+  for (MetricTable& metric : tables.metrics) metric.scores[site][variant] = 1;
+}
+
+/// Fills in the scores of variants that lie between others. Those that failed, or that cannot be
+/// interpolated, are never chosen.
+void interpolate_scores(LayerTables& tables, const NetworkSpace& space, size_t site,
+                        const std::vector<bool>& scored) {
+  const LayerKind& kind = space.kinds[space.sites[site].kind];
+  interpolate_widths(kind, tables.gains[site], scored);
+  for (MetricTable& metric : tables.metrics) {
+    interpolate_widths(kind, metric.scores[site], scored);
+  }
+  for (size_t v = 0; v < scored.size(); ++v) {
+    if (!std::isfinite(tables.gains[site][v])) tables.times[site][v] = infinity;
+  }
+}
+
 /// Sets how gradients flow, and where the sites are in that.
 void set_flow(LayerTables& tables, const NetworkSpace& space, FirstOrder& first) {
   tables.flow = first.flow();
-  tables.places.assign(space.sites.size(), 0);
+  tables.places.assign(space.sites.size(), no_place);
   const std::vector<LayerScore>& layers = first.original();
   for (size_t i = 0; i < layers.size(); ++i) {
     for (size_t s = 0; s < space.sites.size(); ++s) {
@@ -163,6 +192,11 @@ std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, con
 bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& first,
                   Journal& journal, int workers, const TableOptions& options) {
   LayerScoring scoring(space, first, journal);
+  // What lies between anchors is interpolated; layers that are no convolutions stay as they are.
+  auto is_scored = [&](size_t s, size_t v) {
+    const auto& coupling = space.variant(s, v).coupling;
+    return scoring.can_score(s) && (!coupling || coupling->is_anchor);
+  };
   auto for_each = [&](const auto& use) {
     for (size_t s = 0; s < space.sites.size(); ++s) {
       for (size_t v = 0; v < tables.times[s].size(); ++v) {
@@ -170,7 +204,9 @@ bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& fi
       }
     }
   };
-  for_each([&](size_t s, size_t v) { scoring.want(s, v); });
+  for_each([&](size_t s, size_t v) {
+    if (is_scored(s, v)) scoring.want(s, v);
+  });
   if (!scoring.run("variants scored", workers, options)) return false;
   set_flow(tables, space, first);
   tables.gains = tables.times;  // its shape
@@ -180,6 +216,8 @@ bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& fi
     tables.metrics.back().scores = tables.times;
   }
   for_each([&](size_t s, size_t v) {
+    if (!scoring.can_score(s)) return set_unscored(tables, s, v);
+    if (!is_scored(s, v)) return;
     LayerChange change = scoring.known(s, v);
     if (!scoring.is_known(s, v)) tables.times[s][v] = infinity;  // never chosen
     tables.gains[s][v] = change.gain;
@@ -187,6 +225,11 @@ bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& fi
       tables.metrics[m].scores[s][v] = change.scores[m];
     }
   });
+  for (size_t s = 0; s < space.sites.size(); ++s) {
+    std::vector<bool> scored;
+    for (size_t v = 0; v < tables.times[s].size(); ++v) scored.push_back(is_scored(s, v));
+    if (scoring.can_score(s)) interpolate_scores(tables, space, s, scored);
+  }
   return true;
 }
 

@@ -33,7 +33,7 @@ Comparison compared_by(const MetricTable& table, const std::vector<size_t>& plac
   for (double own : table.own) layers.push_back({own, own});
   double sum = 0;  // of differences
   for (size_t s = 0; s < assignment.size(); ++s) {
-    layers[places[s]] = {table.scores[s][0], table.scores[s][assignment[s]]};
+    if (places[s] != no_place) layers[places[s]] = {table.scores[s][0], table.scores[s][assignment[s]]};
   }
   Comparison result{table.metric.name, {}, {}, {}};
   for (size_t i = 0; i < layers.size(); ++i) {
@@ -61,7 +61,7 @@ double time_of(const LayerTables& tables, const Assignment& assignment) {
 std::vector<Comparison> compared_first(const LayerTables& tables, const Assignment& assignment) {
   std::vector<double> gains(tables.metrics.front().own.size(), 1);
   for (size_t s = 0; s < assignment.size(); ++s) {
-    gains[tables.places[s]] = tables.gains[s][assignment[s]];
+    if (tables.places[s] != no_place) gains[tables.places[s]] = tables.gains[s][assignment[s]];
   }
   std::vector<double> received = tables.flow.received(gains);
   std::vector<Comparison> result;
@@ -83,7 +83,9 @@ FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
   std::vector<Comparison> comparisons = compared_first(tables, assignment);
   const Comparison bands = comparisons.front();
   result.log_ratio = bands.log_ratios.empty() ? infinity : bands.log_ratios.front();
-  for (size_t place : tables.places) result.layers.push_back(bands.layers[place].log_ratio);
+  for (size_t place : tables.places) {
+    result.layers.push_back(place == no_place ? 0 : bands.layers[place].log_ratio);
+  }
   bool is_known = std::isfinite(result.log_ratio);
   if (tables.mixing) {
     Mixing after = tables.mixing->of(assignment);

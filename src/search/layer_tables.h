@@ -14,6 +14,9 @@
 
 namespace lathe {
 
+/// The place of a layer that scores to first order do not know: one that is no convolution.
+constexpr size_t no_place = static_cast<size_t>(-1);
+
 /// What one metric says of every variant.
 struct MetricTable {
   Metric metric;
@@ -33,7 +36,8 @@ struct LayerTables {
   std::shared_ptr<const AssignmentMixing> mixing = nullptr;
   ChoiceTable gains;           ///< how much gradient each hands back, relative to the original
   GradientFlow flow;           ///< how gradients flow through all layers
-  std::vector<size_t> places;  ///< of each site: the number of its layer in "flow"
+  /// Of each site: the number of its layer in "flow"; no_place if first order does not know it.
+  std::vector<size_t> places;
 
   /// Returns log(score of a variant / score of the layer as it was), by the metric that has bands.
   double moved(size_t site, size_t variant) const;

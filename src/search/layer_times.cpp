@@ -1,6 +1,5 @@
 // layer_times.cpp: measuring the variants of layers. Interface: layer_tables.h.
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <set>
 
@@ -8,11 +7,15 @@
 #include "base/statistics.h"
 #include "program/layers.h"
 #include "search/layer_tables.h"
+#include "search/width_tables.h"
 
 namespace lathe {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Under which names trials have the seconds of what belongs to no site.
+constexpr const char *rest_of_all = "rest", *rest_of_links = "rest with links";
 
 /// Adds up the times of nodes by layer; what the original does not have belongs to the layer before
 /// it. The last sum is of all other nodes.
@@ -118,9 +121,20 @@ class LayerMeasuring {
         trial.own += own[site] / static_cast<double>(sites.size());
         trial.time += now[site] / static_cast<double>(sites.size());
       }
-      trial.details["rest"] = own.back();
+      set_rest(trial.details, own);
       journal_.add(trial);
     }
+  }
+
+  /// Sets the seconds of what belongs to no site. A space without links, which the journal may be
+  /// asked for later, has none of the sites that only links change.
+  void set_rest(nlohmann::json& details, const std::vector<double>& own) const {
+    double dependent = 0;
+    for (size_t s = 0; s < space_.sites.size(); ++s) {
+      if (space_.kinds[space_.sites[s].kind].dependent) dependent += own[s];
+    }
+    details[rest_of_all] = own.back() + dependent;
+    if (!space_.links.empty()) details[rest_of_links] = own.back();
   }
 
   void add_failure(const Change& change, const std::string& reason) {
@@ -151,42 +165,28 @@ size_t most_alone(const NetworkSpace& space) {
   return most;
 }
 
-/// Returns networks that have every coupled variant: those in which all links have fewer channels,
-/// and those in which every second one has, as layers between two of those have other variants.
-std::vector<Assignment> coupled_assignments(const NetworkSpace& space) {
-  std::array<std::vector<ChannelLink>, 2> halves;
-  for (size_t i = 0; i < space.links.size(); ++i) halves[i % 2].push_back(space.links[i]);
-  std::vector<Assignment> result;
-  for (size_t nth = 0, before = 0; nth == 0 || result.size() > before; ++nth) {
-    before = result.size();
-    for (const auto& links : {space.links, halves[0], halves[1]}) {
-      Assignment assignment(space.sites.size(), 0);
-      shrink(space, links, nth, assignment);
-      bool is_new = std::find(result.begin(), result.end(), assignment) == result.end();
-      if (is_new && !links.empty()) result.push_back(std::move(assignment));
-    }
-  }
-  return result;
-}
-
 /// Fills the tables from the journal: what a variant takes beside the original of the same run,
 /// times what the original takes usually. Drift of the machine is then in neither.
 void fill_times(LayerTables& tables, const NetworkSpace& space, const LayerMeasuring& measuring) {
   tables.times.assign(space.sites.size(), {});
+  const char* rest = space.links.empty() ? rest_of_all : rest_of_links;
   std::vector<double> rests;
   for (size_t k = 0; k < space.kinds.size(); ++k) {
     const LayerKind& kind = space.kinds[k];
     std::vector<double> ratios, owns;
+    std::vector<bool> tried;
     for (size_t v = 0; v < kind.variants.size(); ++v) {
       std::optional<Trial> trial = measuring.known(k, v);
       bool failed = !trial || trial->outcome == Trial::Outcome::failed;
+      tried.push_back(trial.has_value());
       ratios.push_back(failed || trial->own <= 0 ? infinity : trial->time / trial->own);
       if (failed || kind.variants[v].coupling) continue;
       owns.push_back(trial->own);
-      rests.push_back(trial->details["rest"].get<double>());
+      if (trial->details.contains(rest)) rests.push_back(trial->details[rest].get<double>());
     }
     if (owns.empty()) fail("{}: not even the layer as it is could be measured", kind.description);
     ratios.front() = 1;
+    interpolate_widths(kind, ratios, tried);
     for (double& ratio : ratios) ratio *= median(owns);
     for (size_t site : kind.sites) {
       tables.times[site] = ratios;
@@ -195,6 +195,7 @@ void fill_times(LayerTables& tables, const NetworkSpace& space, const LayerMeasu
       }
     }
   }
+  check(!rests.empty(), "a kind of layer was measured in this space");
   tables.rest = median(rests);
 }
 

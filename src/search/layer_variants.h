@@ -11,6 +11,7 @@
 
 #include "nest/step.h"
 #include "ops/op.h"
+#include "search/coupled_variants.h"
 #include "search/variant_family.h"
 
 namespace lathe {
@@ -19,13 +20,6 @@ struct VariantOptions {
   size_t neural = 2;   ///< neural steps of a recipe, at most
   size_t program = 3;  ///< program steps before each of them, at most
   long factor = 16;    ///< of a recipe, at most; one that leaves one channel is allowed, too
-};
-
-/// Channels that a layer loses together with the layers that it is coupled with.
-struct Coupling {
-  long filters = 1;  ///< one filter in so many is left
-  long inputs = 1;   ///< one channel in so many is left of those that it reads
-  Recipe recipe;     ///< that makes it inside a network, where the input shrinks by itself
 };
 
 /// One thing that a layer can become.
@@ -40,17 +34,9 @@ struct LayerVariant {
   const Recipe& said() const { return coupling ? coupling->recipe : recipe; }
 };
 
-/// Prints a variant as a recipe that no other variant has. For a coupled variant, this is the
-/// recipe by which the layer alone loses the channels.
-std::string label_of(const LayerVariant& variant);
-
 /// Returns what a convolution can become without a change of its output's shape. The first is the
 /// convolution itself; then recipes of few neural steps come first. A variant that computes no less
 /// than the layer did is left out. The same call gives the same list.
 std::vector<LayerVariant> variants_of(const Call& layer, const VariantOptions& options = {});
-
-/// Returns what a convolution can become, dense or in groups, if its filters are halved, or the
-/// channels that it reads, or both. All that is coupled with them is halved, too.
-std::vector<LayerVariant> coupled_variants_of(const Call& layer, bool filters, bool inputs);
 
 }  // namespace lathe

@@ -10,6 +10,7 @@
 #include <functional>
 
 #include "graph/graph.h"
+#include "search/channel_links.h"
 #include "search/layer_variants.h"
 #include "transforms/transform_network.h"
 
@@ -20,6 +21,8 @@ struct LayerKind {
   std::string description;             ///< "conv 3x3 64->128 /2"
   std::vector<LayerVariant> variants;  ///< the layer as it was first
   std::vector<size_t> sites;
+  std::optional<CoupledLayer> coupled = std::nullopt;  ///< set by with_links()
+  bool dependent = false;  ///< does it only change with its channels? Then all variants are coupled
 };
 
 /// A layer that may change.
@@ -28,14 +31,9 @@ struct LayerSite {
   size_t kind;
 };
 
-/// Channels that some sites make and others read: they can become fewer together.
-struct ChannelLink {
-  std::vector<size_t> makers, readers;
-};
-
 struct NetworkSpace {
   std::vector<LayerKind> kinds;
-  std::vector<LayerSite> sites;  ///< in the network's order
+  std::vector<LayerSite> sites;  ///< in the network's order; then those that only links change
   std::vector<ChannelLink> links;
   long macs = 0, weights = 0;  ///< of the whole network as it was
 
@@ -72,26 +70,6 @@ using VariantRank = std::function<double(size_t kind, size_t variant)>;
 /// (screening.h). The layer itself is one of them. A variant of infinite rank is left out.
 NetworkSpace narrowed(const NetworkSpace& space, size_t most, const VariantRank& rank = nullptr);
 
-/// Returns the space with links, and with the variants that the layers of a link can become
-/// together. Channels form a link if only sites make and read them, and if none of these sites is
-/// in groups.
-NetworkSpace with_links(NetworkSpace space, const Graph& network);
-
-/// Can a site become this variant of its kind? A coupled variant needs a link.
-bool is_possible(const NetworkSpace& space, size_t site, size_t variant);
-
-/// What each site becomes: the number of its variant.
-using Assignment = std::vector<size_t>;
-
-/// Do the sites of each link have the same channels?
-bool agrees(const NetworkSpace& space, const ChannelLink& link, const Assignment& assignment);
-bool agrees(const NetworkSpace& space, const Assignment& assignment);
-
-/// Sets the sites of these links to variants of fewer channels: each site to its n-th such variant,
-/// or to its last one if it has fewer.
-void shrink(const NetworkSpace& space, const std::vector<ChannelLink>& links, size_t nth,
-            Assignment& assignment);
-
 /// Returns the recipe that makes the network of an assignment.
 NetworkRecipe recipe_of(const NetworkSpace& space, const Assignment& assignment);
 
@@ -99,8 +77,8 @@ NetworkRecipe recipe_of(const NetworkSpace& space, const Assignment& assignment)
 long macs_of(const NetworkSpace& space, const Assignment& assignment);
 long weights_of(const NetworkSpace& space, const Assignment& assignment);
 
-/// Returns the logarithm, to base 10, of how many networks the space has. A link counts twice: its
-/// channels stay, or become fewer.
+/// Returns the logarithm, to base 10, of how many networks the space has. A link counts by its
+/// levels.
 double log_size(const NetworkSpace& space);
 
 }  // namespace lathe

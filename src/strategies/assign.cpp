@@ -12,6 +12,7 @@
 //   smaller it became.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 #include "strategies/strategy.h"
@@ -69,7 +70,9 @@ class AssigningSearcher : public Searcher {
         Comparison bands = compared_first(input.tables, assignment).front();
         bool known = !bands.log_ratios.empty() && std::isfinite(bands.log_ratios.front());
         alone_.back().push_back(known ? bands.log_ratios.front() : 0);
-        moved_.back().push_back(known ? bands.layers[input.tables.places[s]].log_ratio : infinity);
+        size_t place = input.tables.places[s];
+        double moved = place == no_place ? 0 : bands.layers[place].log_ratio;
+        moved_.back().push_back(known ? moved : infinity);
       }
       assignment[s] = 0;
     }
@@ -156,6 +159,7 @@ class AssigningSearcher : public Searcher {
       std::optional<Assignment> last;
       for (int round = 0; round < rounds; ++round) {
         auto found = cheapest(linear_program(at));
+        if (found) found->resize(sites_);  // what follows are the links' levels
         if (!found || found == last) break;
         last = found;
         found = with_shuffles(input_, *found);
@@ -221,30 +225,49 @@ class AssigningSearcher : public Searcher {
     problem.limits.push_back(limited(&LayerVariant::macs, input_.space.macs, input_.limits.macs));
     problem.limits.push_back(
         limited(&LayerVariant::weights, input_.space.weights, input_.limits.weights));
-    for (const ChannelLink& link : input_.space.links) keep_together(link, problem);
+    add_vectors(problem.limits.back());
+    keep_together(problem);
     if (!rule.is_paper) problem.limits.push_back(predicted(at));
     if (in_time()) keep_in_time(problem);
     return problem;
   }
 
-  /// Lets all sites of a link have the same channels as its first maker.
-  void keep_together(const ChannelLink& link, ChoiceProblem& problem) const {
-    auto add = [&](size_t site, long Coupling::*what) {
-      ChoiceLimit limit{input_.tables.times, 0, 0};
-      for (auto& amounts : limit.amounts) std::fill(amounts.begin(), amounts.end(), 0);
-      add_coupled(link.makers.front(), &Coupling::filters, 1, limit);
-      add_coupled(site, what, -1, limit);
-      problem.limits.push_back(std::move(limit));
-    };
-    for (size_t i = 1; i < link.makers.size(); ++i) add(link.makers[i], &Coupling::filters);
-    for (size_t site : link.readers) add(site, &Coupling::inputs);
+  /// Adds a place for each link, whose choices are its levels. The sites of the link agree with it:
+  /// they have as many channels as the level leaves.
+  void keep_together(ChoiceProblem& problem) const {
+    const NetworkSpace& space = input_.space;
+    for (const ChannelLink& link : space.links) {
+      size_t place = problem.costs.size();
+      problem.costs.emplace_back(link.levels.size(), 0.0);
+      for (const LinkEnd& end : link.makers) agree(link, end, &Widths::filters, place, problem);
+      for (const LinkEnd& end : link.readers) agree(link, end, &Widths::inputs, place, problem);
+    }
   }
 
-  /// Adds how many times a site's channels are halved.
-  void add_coupled(size_t site, long Coupling::*what, double sign, ChoiceLimit& limit) const {
-    for (size_t v = 0; v < limit.amounts[site].size(); ++v) {
-      const auto& coupling = input_.space.variant(site, v).coupling;
-      if (coupling) limit.amounts[site][v] += sign * std::log2((*coupling).*what);
+  void agree(const ChannelLink& link, const LinkEnd& end, long Widths::*what, size_t place,
+             ChoiceProblem& problem) const {
+    std::map<long, ChoiceAgreement> of_width;  // levels may leave the same of a small set
+    for (size_t level = 0; level < link.levels.size(); ++level) {
+      of_width[link.left(end, level)].second.push_back({place, level});
+    }
+    for (size_t v = 0; v < input_.tables.times[end.site].size(); ++v) {
+      long width = widths_of(input_.space, end.site, v).*what;
+      of_width[width].first.push_back({end.site, v});
+    }
+    for (auto& [width, agreement] : of_width) problem.agreements.push_back(std::move(agreement));
+  }
+
+  /// Adds the weights of normalisations, which are fewer where channels are.
+  void add_vectors(ChoiceLimit& limit) const {
+    for (const ChannelLink& link : input_.space.links) {
+      limit.amounts.emplace_back();
+      for (const std::vector<long>& level : link.levels) {
+        double saved = 0;
+        for (size_t i = 0; i < level.size(); ++i) {
+          saved += static_cast<double>(link.sets[i].vectors * (link.sets[i].channels - level[i]));
+        }
+        limit.amounts.back().push_back(-saved);
+      }
     }
   }
 

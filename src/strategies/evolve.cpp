@@ -41,7 +41,8 @@ class EvolvingSearcher : public SamplingSearcher {
   void change(Assignment& child) {
     const auto& links = input().space.links;
     if (!links.empty() && random().below(rarely) == 0) {
-      shrink(input().space, {links[random().below(links.size())]}, random().below(rarely), child);
+      size_t link = random().below(links.size());
+      set_level(input().space, link, random().below(links[link].levels.size()), child);
       return;
     }
     size_t site = random().below(child.size());
@@ -59,8 +60,8 @@ class EvolvingSearcher : public SamplingSearcher {
       for (const ChannelLink& link : space.links) {
         if (agrees(space, link, child)) continue;
         again = true;
-        for (size_t site : link.makers) child[site] = 0;
-        for (size_t site : link.readers) child[site] = 0;
+        for (const LinkEnd& end : link.makers) child[end.site] = 0;
+        for (const LinkEnd& end : link.readers) child[end.site] = 0;
       }
     }
   }

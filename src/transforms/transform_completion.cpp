@@ -198,7 +198,7 @@ Nest widened(const Nest& nest, const NeuralTarget& target,
              Completion completion, std::string& note) {
   const std::string& loop = target.order.loops[kept.depth].name;
   const std::string& name = completion_names()[static_cast<size_t>(completion)];
-  if (kept.strided) {
+  if (kept.stride > 1) {
     fail("{} brings channels back, and '{}' counts positions; use repeat or propagate", name, loop);
   }
   return expanded(nest, target, changed, {dimension, "narrow"}, completion, note);
@@ -214,33 +214,39 @@ isl::set written_by(const Statement& s, const std::vector<size_t>& used) {
   return isl::manage(result);
 }
 
-/// Builds the statement that copies kept elements to the others. Its loops are those of the target
+/// Some of the copies that complete a loop's range: those of the kept iterations before "places",
+/// copy "first" to "first + count - 1".
+struct Copies {
+  long first, count, places;
+};
+
+/// Builds a statement that copies kept elements to the others. Its loops are those of the target
 /// that index what it writes, and "r", which counts the copies.
-Statement repetition(const Nest& nest, const NeuralTarget& target, const Kept& kept) {
+Statement repetition(const Nest& nest, const NeuralTarget& target, const Kept& kept,
+                     const Copies& copies) {
   const Statement& old = target.statement;
-  long left = target.order.loops[kept.depth].extent / kept.factor;
   Statement s;
   s.name = fresh_name(nest, "fill");
   s.dims = {fresh_name(nest, "r")};
-  std::vector<long> extents{kept.factor - 1};
+  std::vector<long> extents{copies.count};
   std::vector<size_t> used;
   for (size_t i = 0; i < old.dims.size(); ++i) {
     if (!poly::involves(old.write.at, i)) continue;
     used.push_back(i);
     s.dims.push_back(old.dims[i]);
-    extents.push_back(i == kept.depth ? left : target.order.loops[i].extent);
+    extents.push_back(i == kept.depth ? copies.places : target.order.loops[i].extent);
   }
   s.domain = poly::box(nest.ctx(), extents);
   isl::space space = s.domain.space();
   std::vector<isl::aff> from(old.dims.size(), poly::constant(space, 0));
   for (size_t k = 0; k < used.size(); ++k) from[used[k]] = poly::coordinate(space, k + 1);
-  isl::aff place = from[kept.depth], copy = poly::coordinate(space, 0).add_constant(1);
+  isl::aff place = from[kept.depth], copy = poly::coordinate(space, 0).add_constant(copies.first);
   std::vector<isl::aff> to = from;
-  if (kept.strided) {
-    from[kept.depth] = place.scale(kept.factor);
+  if (kept.stride > 1) {
+    from[kept.depth] = place.scale(kept.stride);
     to[kept.depth] = from[kept.depth].add(copy);
   } else {
-    to[kept.depth] = copy.scale(left).add(place);
+    to[kept.depth] = copy.scale(kept.left).add(place);
   }
   isl::multi_aff source = poly::tuple(space, from), sink = poly::tuple(space, to);
   s.domain = poly::boxed(s.domain.intersect(written_by(old, used).preimage(sink)));
@@ -250,6 +256,23 @@ Statement repetition(const Nest& nest, const NeuralTarget& target, const Kept& k
   s.value = read(0);
   s.origin = {s.name, poly::identity(space)};
   return s;
+}
+
+/// Builds the statements that copy kept elements to all others: whole copies, then the part of one
+/// that is left if the kept iterations do not divide the range. Each runs over a box that way.
+std::vector<Statement> repetitions(const Nest& nest, const NeuralTarget& target, const Kept& kept) {
+  if (kept.stride > 1) {
+    return {repetition(nest, target, kept, {1, kept.stride - 1, kept.left})};
+  }
+  long extent = target.order.loops[kept.depth].extent;
+  long whole = extent / kept.left - 1, rest = extent % kept.left;
+  std::vector<Statement> result;
+  if (whole > 0) result.push_back(repetition(nest, target, kept, {1, whole, kept.left}));
+  if (rest > 0) {
+    result.push_back(repetition(nest, target, kept, {1 + whole, 1, rest}));
+    result.back().name = fresh_name(nest, "rest");
+  }
+  return result;
 }
 
 }  // namespace
@@ -268,7 +291,7 @@ Nest complete(const Nest& nest, const NeuralTarget& target,
   if (completion == Completion::repeat) {
     note += fmt::format("; the rest of {} is copied from it (repeat)", tensor.name);
     return assemble_with(nest, target, changed, nest.tensors(),
-                         {{}, {repetition(nest, target, kept)}});
+                         {{}, repetitions(nest, target, kept)});
   }
   size_t dimension = written_dimension(target, kept.depth, tensor);
   if (completion != Completion::propagate)

@@ -60,8 +60,8 @@ bool applies(const Nest& nest, const Step& step);
 /// Which part of a loop's range a step kept, and how the rest can be found from it.
 struct Kept {
   size_t depth;  ///< of the loop, in the target before the step
-  long factor;   ///< 1/factor of the iterations is left
-  bool strided;  ///< every factor-th iteration; otherwise the first ones
+  long left;     ///< how many iterations are left
+  long stride;   ///< every stride-th iteration; 1: the first ones
 };
 
 /// Assembles the nest with "changed" (the target after the step) in place of the target, and

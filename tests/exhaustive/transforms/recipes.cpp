@@ -17,7 +17,7 @@ bool is_rare(const Step& step) {
   auto has = [&](const char* word) {
     return std::find(step.args.begin(), step.args.end(), Arg(word)) != step.args.end();
   };
-  return has("expand") || has("deepen") || has("reduce") ||
+  return has("expand") || has("deepen") || has("reduce") || step.name == "keep" ||
          (step.name == "bottleneck" && has("repeat"));
 }
 
@@ -37,6 +37,8 @@ std::vector<Step> steps_on(const Nest& nest) {
   for (const char* completion : {"repeat", "expand"}) {
     steps.push_back({"bottleneck", {2L, completion}});
   }
+  steps.push_back({"keep", {3L}});
+  steps.push_back({"keep", {3L, "repeat"}});
   steps.push_back({"group", {2L, "expand"}});
   return steps;
 }

@@ -150,6 +150,50 @@ TEST(Neural, OutputBottleneck) {
   });
 }
 
+TEST(Neural, KeepLeavesTheFirstFilters) {
+  for_each_case(200, [](Case& trial) {
+    Random& random = trial.random;
+    long filters = random.between(2, 9), left = random.between(1, filters - 1);
+    Shape s = random_shape(random, filters, random.between(1, 4), 2, random.between(1, 3));
+    std::string completion = random.pick({"", ", propagate", ", repeat"});
+    OpRun<long> run = run_recipe(trial, s, fmt::format("keep({}{})", left, completion));
+    long channels = completion == ", repeat" ? filters : left;
+    Array<long> dense = convolution(run, s, reads_all);
+    EXPECT_EQ(run.tensor("O").raised_to(4),
+              picked(dense, {channels, s.oh, s.ow}, [&](long co, long oh, long ow) {
+                return std::vector<long>{co % left, oh, ow};
+              }));
+  });
+}
+
+TEST(Neural, KeepLeavesTheFirstFiltersOfGroupedLayers) {
+  for_each_case(150, [](Case& trial) {
+    Random& random = trial.random;
+    long groups = random.between(2, 3), f = random.between(1, 3), c = random.between(1, 3);
+    long more = random.between(1, 2 * groups), left = groups * f;
+    Shape s = random_shape(random, left + more, groups * c, random.between(1, 3), 2);
+    OpRun<long> run =
+        run_recipe(trial, s, fmt::format("keep({}, repeat) -> group({})", left, groups));
+    auto same_group = [&](long co, long ci, long, long) { return co % left / f == ci / c; };
+    Array<long> grouped = convolution(run, s, same_group);
+    EXPECT_EQ(run.tensor("O").raised_to(4),
+              picked(grouped, {s.co, s.oh, s.ow}, [&](long co, long oh, long ow) {
+                return std::vector<long>{co % left, oh, ow};
+              }));
+  });
+}
+
+TEST(Neural, KeepReadsTheFirstChannels) {
+  for_each_case(150, [](Case& trial) {
+    Random& random = trial.random;
+    long channels = random.between(2, 9), left = random.between(1, channels - 1);
+    Shape s = random_shape(random, random.between(2, 4), channels, 2, random.between(1, 3));
+    OpRun<long> run = run_recipe(trial, s, fmt::format("interchange(co, ci) -> keep({})", left));
+    auto first = [&](long, long ci, long, long) { return ci < left; };
+    EXPECT_EQ(run.tensor("O").raised_to(4), convolution(run, s, first));
+  });
+}
+
 TEST(Neural, OutputBottleneckExpands) {
   for_each_case(150, [](Case& trial) {
     Random& random = trial.random;

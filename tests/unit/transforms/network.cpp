@@ -183,6 +183,40 @@ TEST(TransformedNetwork, CoupledLayersLoseTheirFiltersTogether) {
   EXPECT_EQ(shape(twice, "conv1.weight"), (Shape{16, 3, 3, 3}));
 }
 
+/// Expects that a step that keeps so many filters makes the network that another recipe makes.
+void expect_same(const char* model, const std::string& recipe, const std::string& other) {
+  SCOPED_TRACE(fmt::format("{}: {}", model, recipe));
+  Graph graph = load_model(model);
+  Graph a = transformed(graph, parse_network_recipe(recipe)),
+        b = transformed(graph, parse_network_recipe(other));
+  EXPECT_EQ(structural_hash(a), structural_hash(b));
+}
+
+TEST(TransformedNetwork, KeepsAnyNumberOfFilters) {
+  // Where it divides, it is a bottleneck: residual adds, groups, depthwise layers, concatenations,
+  // flattened channels before a fully connected layer.
+  expect_same("resnet18-cifar", "layer1.0.conv2: keep(16)", "layer1.0.conv2: bottleneck(4)");
+  expect_same("resnext29_2x64d", "layer1.0.conv1: keep(64)", "layer1.0.conv1: bottleneck(2)");
+  expect_same("mobilenet_v2-cifar", "features.3.conv.0.0: keep(48)",
+              "features.3.conv.0.0: bottleneck(3)");
+  expect_same("densenet121-cifar", "features.denseblock1.denselayer2.conv2: keep(8)",
+              "features.denseblock1.denselayer2.conv2: bottleneck(4)");
+  expect_same("vgg11", "features.18: keep(256)", "features.18: bottleneck(2)");
+  // And where it does not.
+  Graph graph = load_model("resnext29_2x64d");
+  Graph kept = transformed(
+      graph, parse_network_recipe("layer1.0.conv2: fuse(g, co) -> keep(88)\nlayer1.0.conv3: "
+                                  "keep(200)\nlayer1.1.conv1: keep(40) -> group(4)"));
+  auto shape = [&](const std::string& name) {
+    return kept.values[*find_value(kept, name)].type.shape;
+  };
+  EXPECT_EQ(shape("layer1.0.conv2.weight"), (Shape{88, 64, 3, 3}));
+  EXPECT_EQ(shape("layer1.0.conv3.weight"), (Shape{200, 88, 1, 1}));
+  EXPECT_EQ(shape("layer1.1.conv1.weight"), (Shape{40, 50, 1, 1}));
+  EXPECT_EQ(shape("layer1.1.conv2.weight"), (Shape{128, 20, 3, 3}));
+  EXPECT_EQ(shape("layer2.0.downsample.0.weight"), (Shape{512, 200, 1, 1}));
+}
+
 TEST(TransformedNetwork, WeightsOfTheSameNameAndShapeAreTheSameNumbers) {
   Graph original = initialised(load_model("resnet18-cifar"), 5);
   const NetworkRecipe recipe = parse_network_recipe(
