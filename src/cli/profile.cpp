@@ -97,9 +97,9 @@ void print_channel_sets(const Graph& network, const SpaceOptions& options) {
                             [](const SearchedSet& set) { return set.fixed.empty(); });
   fmt::print("\n{} of {} sets of channels can become fewer, with all that make and read them\n\n",
              free, sets.size());
-  fmt::print("{:>8}  {:<38} {:<38} {}\n", "channels", "made by", "read by", "fixed by");
+  fmt::print("{:>8}  {:<26} {:<26} {}\n", "channels", "made by", "read by", "fixed by");
   for (const SearchedSet& set : sets) {
-    std::string line = fmt::format("{:>8}  {:<38} {:<38} {}", set.set.channels, some_of(set.makers),
+    std::string line = fmt::format("{:>8}  {:<26} {:<26} {}", set.set.channels, some_of(set.makers),
                                    some_of(set.readers), set.fixed);
     fmt::print("{}\n", line.substr(0, line.find_last_not_of(' ') + 1));
   }

@@ -144,17 +144,34 @@ std::vector<ResultVariant> variants_of(const SearchResult& result, const ResultL
   return variants;
 }
 
+void print_variant(const SearchResult& result, const ResultLayer& layer,
+                   const ResultVariant& variant) {
+  auto timed = variant.after_ms;
+  double work = layer.macs_before > 0 ? 100 * double(variant.macs) / double(layer.macs_before) : 0;
+  fmt::print("  {:<27} {:>5.3g} {:>7} {:>6}  {}\n",
+             shortened(print_meaning(variant.recipe, variant.meaning), 27), work,
+             timed ? fmt::format("{:.3f}", *timed) : "", print_score(variant.first_order),
+             wrapped(fate_of(variant, layer, result.rule), 52, 52));
+}
+
+/// Prints what a layer could become, family by family. The family with the fastest variant is the
+/// first.
 void print_variants(const SearchResult& result, const ResultLayer& layer) {
-  fmt::print("\n{:<27} {:>7} {:>6} {:>6}  {}\n", "could become", "ms", "gain",
+  fmt::print("\n{:<29} {:>5} {:>7} {:>6}  {}\n", "could become", "MACs%", "ms",
              result.rule.score_name(), "what came of it");
-  for (const ResultVariant& variant : variants_of(result, layer)) {
-    auto timed = variant.after_ms;
-    fmt::print("{:<27} {:>7} {:>6} {:>6}  {}\n",
-               shortened(print_meaning(variant.recipe, variant.meaning), 27),
-               timed ? fmt::format("{:.3f}", *timed) : "",
-               timed ? fmt::format("{:.2f}x", variant.before_ms.value_or(0) / *timed) : "",
-               print_score(variant.first_order),
-               wrapped(fate_of(variant, layer, result.rule), 51, 51));
+  std::vector<ResultVariant> all = variants_of(result, layer);
+  std::vector<std::string> families;
+  for (const ResultVariant& variant : all) {
+    std::string family = variant.family.value_or("");
+    if (std::find(families.begin(), families.end(), family) == families.end()) {
+      families.push_back(family);
+    }
+  }
+  for (const std::string& family : families) {
+    if (!family.empty()) fmt::print("{}\n", family);
+    for (const ResultVariant& variant : all) {
+      if (variant.family.value_or("") == family) print_variant(result, layer, variant);
+    }
   }
 }
 

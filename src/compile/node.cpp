@@ -70,7 +70,7 @@ void choose_local_layouts(const Nest& nest, std::vector<Layout>& layouts) {
                  : blocked && is_result(nest, t)
                      ? blocked_layout(tensor.shape, output->axes[1].block)
                  : is_walked_in_ways(nest, t) ? spread_layout(tensor.shape, size_of(tensor.element))
-                                      : row_major_layout(tensor.shape);
+                                              : row_major_layout(tensor.shape);
   }
   for (size_t t = 0; t < layouts.size(); ++t) {
     if (layouts[t].size == 0) layouts[t].size = 1;

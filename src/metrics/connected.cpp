@@ -18,7 +18,7 @@ Metric connected() {
   return {"connected",
           "share of channels of a stage that reach each other",
           attach_connected,
-          {.use = Contribution::Use::asked,
+          {.use = Contribution::Use::usual,
            .forms = {{Form::log_ratio, Direction::promises}},
            .of_mixing = connected_of}};
 }

@@ -18,7 +18,7 @@ Metric dead() {
   return {"dead",
           "share of channels that nothing uses",
           attach_dead,
-          {.use = Contribution::Use::asked,
+          {.use = Contribution::Use::usual,
            .forms = {{Form::difference, Direction::warns}},
            .of_mixing = dead_of}};
 }

@@ -23,7 +23,7 @@ Finish attach_units(Evaluation& evaluation) {
 
 Metric units() {
   return {"units", "different values that layers compute for one image", attach_units,
-          contribution_of_size(Contribution::Use::asked)};
+          contribution_of_size(Contribution::Use::usual)};
 }
 
 }  // namespace lathe::metrics

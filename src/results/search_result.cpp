@@ -135,6 +135,7 @@ void describe(auto& fields, Of<ResultVariant> auto& variant) {
   fields("after_ms", variant.after_ms);
   fields("first_order", variant.first_order);
   fields("failure", variant.failure);
+  fields("family", variant.family);
 }
 
 void describe(auto& fields, Of<ResultKind> auto& kind) {

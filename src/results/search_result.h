@@ -135,6 +135,7 @@ struct ResultVariant {
   std::optional<double> before_ms, after_ms;  ///< none if it failed
   std::optional<double> first_order;          ///< the mean over the layers of the kind
   std::string failure;
+  std::optional<std::string> family = std::nullopt;  ///< "grouped"; none if that is not known
   friend bool operator==(const ResultVariant&, const ResultVariant&) = default;
 };
 

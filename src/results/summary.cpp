@@ -44,6 +44,7 @@ ResultVariant variant_of(const StrategyInput& input, const LayerKind& kind, size
                          const Journal& journal) {
   const LayerVariant& variant = kind.variants[v];
   ResultVariant result{label_of(variant), variant.meaning, variant.macs, variant.weights};
+  result.family = name_of(variant.family);
   auto trial = journal.find(kind.description, result.recipe);
   if (trial && trial->outcome == Trial::Outcome::failed) {
     result.failure = trial->reason;

@@ -143,9 +143,9 @@ class Linking {
   SetReader reader_;
   std::vector<SearchedSet> sets_;
   std::vector<Layer> described_;
-  std::vector<size_t> link_of_;                               // of each set, the first of its link
-  std::map<size_t, size_t> links_;                            // by the first set
-  std::map<size_t, std::pair<size_t, size_t>> place_of_;      // of each set, link and place in it
+  std::vector<size_t> link_of_;                           // of each set, the first of its link
+  std::map<size_t, size_t> links_;                        // by the first set
+  std::map<size_t, std::pair<size_t, size_t>> place_of_;  // of each set, link and place in it
   std::map<std::string, size_t> dependent_kinds_;
 
   bool is_free(size_t set) const { return sets_[set].fixed.empty(); }

@@ -34,8 +34,8 @@ struct LayerTables {
   std::vector<MetricTable> metrics;
   /// How channels mix, for any choice; null if nobody looked.
   std::shared_ptr<const AssignmentMixing> mixing = nullptr;
-  ChoiceTable gains;           ///< how much gradient each hands back, relative to the original
-  GradientFlow flow;           ///< how gradients flow through all layers
+  ChoiceTable gains;  ///< how much gradient each hands back, relative to the original
+  GradientFlow flow;  ///< how gradients flow through all layers
   /// Of each site: the number of its layer in "flow"; no_place if first order does not know it.
   std::vector<size_t> places;
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "results/summary.h"
+#include "strategies/strategy_ablation.h"
 
 namespace lathe::test {
 namespace {
@@ -66,6 +67,25 @@ TEST(Strategies, AssignFindsTheFastestThatPasses) {
   Case made(8);
   // Even layers become a quarter, odd ones a half: their quarter is outside of the layers' band.
   EXPECT_EQ(least_time(made, "assign", made.input()), 4 * 1 + 4 * 2);
+}
+
+TEST(Strategies, AblationLeavesFamiliesOut) {
+  Case made(8);
+  made.space.kinds[0].variants[1].family = Family::grouped;
+  made.space.kinds[0].variants[2].family = Family::reads;
+  std::vector<AblationWay> ways = ablation(made.input());
+  ASSERT_EQ(ways.size(), 4U);
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(ways[0].families, "everything");
+  EXPECT_EQ(ways[0].time, 4 * 1 + 4 * 2);
+  EXPECT_EQ(ways[0].used, (Names{"grouped", "reads"}));
+  EXPECT_EQ(ways[1].families, "groups only");
+  EXPECT_EQ(ways[1].time, 8 * 2);
+  EXPECT_EQ(ways[1].used, Names{"grouped"});
+  EXPECT_EQ(ways[2].families, "all but grouped");
+  EXPECT_EQ(ways[2].time, 4 * 1 + 4 * 4);
+  EXPECT_EQ(ways[3].families, "all but reads");
+  EXPECT_EQ(ways[3].time, 8 * 2);
 }
 
 TEST(Strategies, AssignKeepsLimits) {
