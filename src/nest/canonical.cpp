@@ -91,7 +91,9 @@ std::string print_values(const isl::set& set, const isl::multi_aff& function) {
 void add_statement(const Nest& nest, size_t index, std::map<std::string, Family>& families) {
   const Statement& s = nest.statements()[index];
   std::vector<Access> accesses;
-  isl::multi_aff all = s.origin.at.flat_range_product(s.write.at);
+  // What a completion added stands for nothing of the original: what it touches tells it.
+  bool is_added = s.origin.statement.empty();
+  isl::multi_aff all = is_added ? s.write.at : s.origin.at.flat_range_product(s.write.at);
   for (const Access& access : s.reads) {
     accesses.push_back(seen_through(nest, access, s.domain));
     all = all.flat_range_product(accesses.back().at);

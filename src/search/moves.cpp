@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "nest/roles.h"
 #include "transforms/transform_neural.h"
@@ -54,7 +55,8 @@ class MoveFinder {
     for (size_t i = 0; i < target.order.loops.size(); ++i) {
       const Loop& loop = target.order.loops[i];
       CoordinateRole role = role_of(target.statement, nest.tensors(), i);
-      bool in_groups = role == CoordinateRole::filter && reads_input_at(nest, target.statement, i);
+      bool in_groups =
+          role == CoordinateRole::filter && reads_input_at(nest, target.statement, i);
       loops_.push_back({said(nest, target.index, loop.name), loop.extent, role, in_groups});
       is_batch_.push_back(loop.name == batch_loop);
     }
@@ -72,8 +74,9 @@ class MoveFinder {
       }
       for (long factor : factors_of(loops_[i].extent)) slice_halves(i, factor);
     }
-    std::stable_sort(moves_.begin(), moves_.end(),
-                     [](const Move& a, const Move& b) { return a.steps.size() < b.steps.size(); });
+    std::stable_sort(moves_.begin(), moves_.end(), [](const Move& a, const Move& b) {
+      return a.steps.size() < b.steps.size();
+    });
     return std::move(moves_);
   }
 
@@ -100,31 +103,43 @@ class MoveFinder {
     return sizes;
   }
 
-  /// Adds a move on these parts, unless it takes too many program steps to make them outermost.
-  void add(std::vector<Part> parts, Step neural, Move move) {
+  /// Returns the program steps that make these parts the outermost loops.
+  Recipe outermost(const std::vector<Part>& parts) const {
+    Recipe steps;
     std::vector<std::string> names;
     for (const MovedLoop& loop : loops_) names.push_back(loop.name);
-    auto split =
-        std::find_if(parts.begin(), parts.end(), [](const Part& p) { return p.split > 0; });
-    if (split != parts.end()) {
-      const std::string& name = loops_[split->loop].name;
-      move.steps.push_back({"split", {name, split->split}});
-      auto at = names.begin() + static_cast<long>(split->loop);
+    std::set<size_t> split;
+    for (const Part& part : parts) {
+      if (part.split == 0 || !split.insert(part.loop).second) continue;
+      const std::string& name = loops_[part.loop].name;
+      steps.push_back({"split", {name, part.split}});
+      auto at = std::find(names.begin(), names.end(), name);
       *at = name + ".o";
-      names.insert(at + 1, loops_[split->loop].name + ".i");
+      names.insert(at + 1, name + ".i");
     }
     for (size_t place = 0; place < parts.size(); ++place) {
       const Part& part = parts[place];
       std::string wanted = loops_[part.loop].name;
       if (part.split > 0) wanted += part.inner ? ".i" : ".o";
-      auto at = std::find(names.begin(), names.end(), wanted);
       if (names[place] == wanted) continue;
-      move.steps.push_back({"interchange", {names[place], wanted}});
-      std::swap(names[place], *at);
+      steps.push_back({"interchange", {names[place], wanted}});
+      std::swap(names[place], *std::find(names.begin(), names.end(), wanted));
     }
+    return steps;
+  }
+
+  /// Adds a move on these parts, unless it takes too many program steps.
+  void add(const std::vector<Part>& parts, Step neural, Move move) {
+    move.steps = outermost(parts);
     if (move.steps.size() > options_.program) return;
     move.steps.push_back(std::move(neural));
     moves_.push_back(std::move(move));
+  }
+
+  /// The same, where it does not matter which of two parts is the outer one.
+  void add_either(const Part& a, const Part& b, Step neural, Move move) {
+    bool swap = outermost({b, a}).size() < outermost({a, b}).size();
+    add(swap ? std::vector{b, a} : std::vector{a, b}, std::move(neural), std::move(move));
   }
 
   /// Adds moves that leave a loop fewer iterations.
@@ -136,7 +151,8 @@ class MoveFinder {
       case CoordinateRole::filter:
         // Without some groups, what they read is lost, too: a move of its own.
         for (const char* completion : {"expand", "deepen"}) {
-          add({{i}}, {"bottleneck", {factor, completion}}, {{}, sort, factor, i, true});
+          add({{i}}, {"bottleneck", {factor, completion}},
+              {{}, sort, factor, i, true});
         }
         add({{i}}, repeat, {{}, sort, factor, i});
         for (long size : splits(i, factor)) {
@@ -179,26 +195,29 @@ class MoveFinder {
     bool of_filters = first.is_filter() && of_channels;
     bool all = first.extent == groups && second.extent == groups;
     Step plain{"group", {groups}};
-    MoveSort sort = of_filters                                              ? MoveSort::group
+    MoveSort sort = of_filters                                                  ? MoveSort::group
                     : of_channels && first.role == CoordinateRole::position ? MoveSort::stripe
-                                                                            : MoveSort::rare;
-    add({{i}, {j}}, plain, {{}, sort, groups, i, false, all});
-    if (of_filters) add_mixed({{i}, {j}}, {{}, sort, groups, i, true, all});
+                                                                                : MoveSort::rare;
+    add_either({i}, {j}, plain, {{}, sort, groups, i, false, all});
+    if (of_filters) add_mixed({i}, {j}, {{}, sort, groups, i, true, all});
     for (long size : splits(j, groups)) {
       bool plain_shuffle = of_filters && size == groups;
       MoveSort split_sort = plain_shuffle ? MoveSort::shuffle : MoveSort::rare;
-      add({{i}, {j, size}}, plain, {{}, split_sort, groups, i});
-      if (plain_shuffle) add_mixed({{i}, {j, size}}, {{}, split_sort, groups, i, true});
+      add_either({i}, {j, size}, plain, {{}, split_sort, groups, i});
+      if (plain_shuffle) add_mixed({i}, {j, size}, {{}, split_sort, groups, i, true});
     }
     for (long size : splits(i, groups)) {
-      add({{i, size}, {j}}, plain, {{}, MoveSort::rare, groups, i});
+      add_either({i, size}, {j}, plain, {{}, MoveSort::rare, groups, i});
+    }
+    if (groups < first.extent && groups < second.extent) {
+      add_either({i, groups}, {j, groups}, plain, {{}, MoveSort::rare, groups, i});
     }
   }
 
   /// Adds groups whose channels a 1x1 convolution mixes again.
-  void add_mixed(const std::vector<Part>& parts, const Move& move) {
+  void add_mixed(const Part& a, const Part& b, const Move& move) {
     for (const char* completion : {"expand", "deepen"}) {
-      add(parts, {"group", {move.factor, completion}}, move);
+      add_either(a, b, {"group", {move.factor, completion}}, move);
     }
   }
 
@@ -209,8 +228,9 @@ class MoveFinder {
     if (written) step.args.push_back("repeat");
     for (long size : splits(i, groups)) {
       if (loops_[i].extent / size % groups != 0) continue;
-      add({{i, size, false}, {i, size, true}}, step, {{}, MoveSort::rare, groups, i});
-      if (written) add({{i, size, true}, {i, size, false}}, step, {{}, MoveSort::rare, groups, i});
+      Part outer{i, size, false}, inner{i, size, true};
+      add({outer, inner}, step, {{}, MoveSort::rare, groups, i});
+      if (written) add({inner, outer}, step, {{}, MoveSort::rare, groups, i});
     }
   }
 };

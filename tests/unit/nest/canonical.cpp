@@ -77,6 +77,22 @@ TEST(Names, Sequences) {
             "sequence 3 (filters in 2 and 4 groups)");
 }
 
+TEST(Names, ShuffledGroups) {
+  EXPECT_EQ(name_after("split(ci, 2) -> interchange(ci.o, ci.i) -> group(2)"),
+            "shuffled groups x2");
+  EXPECT_EQ(name_after("split(ci, 4) -> interchange(ci.o, ci.i) -> group(2)"),
+            "shuffled groups x2 (blocks of 2)");
+  EXPECT_EQ(name_after("split(co, 2) -> interchange(co.o, co.i) -> interchange(co.o, ci) -> "
+                       "group(2)"),
+            "shuffled filters x2");
+  EXPECT_EQ(name_after("split(ci, 2) -> interchange(ci.o, ci.i) -> group(2, deepen)"),
+            "shuffled groups x2, deepened");
+  EXPECT_EQ(name_after("split(ci, 2) -> interchange(co, ci.i) -> bottleneck(2)"),
+            "input bottleneck x2 (every 2th)");
+  EXPECT_EQ(name_after("group(2) -> interchange(g, ci) -> bottleneck(2)"),
+            "grouped x2, input bottleneck x2 in each group");
+}
+
 TEST(Names, PoolsHaveChannels) {
   EXPECT_EQ(name_after("bottleneck(2)", "max_pool(c=8, oh=4, ow=4, k=2, stride=2)"),
             "output bottleneck x2");

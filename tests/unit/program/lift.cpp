@@ -4,82 +4,28 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "base/random.h"
-#include "compile/executor.h"
 #include "legality/legality.h"
 #include "onnx/onnx.h"
-#include "ops/op_evaluate.h"
+#include "support/lifted_layer.h"
 
 namespace lathe::test {
 namespace {
-
-/// A layer between an input and an output, its weights drawn at random.
-Graph one_layer(const std::string& text) {
-  Call call = parse_call(text);
-  GraphBuilder g("net");
-  std::vector<ValueId> operands;
-  for (size_t i = 0; i < call.inputs(); ++i) {
-    Initial normal{Initial::Kind::normal, 1};
-    operands.push_back(i == 0 ? g.input("x", call.type(0))
-                              : g.weight(fmt::format("w{}", i), call.shape(i), normal));
-  }
-  g.output(g.call(call.name(), operands, call.attributes(), "layer"));
-  return initialised(g.build(), 1);
-}
-
-Array random_array(const Shape& shape) {
-  Random random(7, "x");
-  std::vector<double> values(static_cast<size_t>(count_of(shape)));
-  for (double& v : values) v = random.normal();
-  return Array::of_reals(Element::f32, shape, values);
-}
-
-/// Gives the weights that a step added numbers of their own; a variance is positive.
-Graph with_numbers(Graph graph) {
-  for (Value& value : graph.values) {
-    if (value.kind == Value::Kind::computed || value.kind == Value::Kind::input || value.data)
-      continue;
-    Random random(3, value.name);
-    std::vector<double> numbers(static_cast<size_t>(count_of(value.type.shape)));
-    for (double& x : numbers) {
-      x = value.name.find("variance") != std::string::npos ? 0.5 + random.uniform()
-                                                           : random.normal();
-    }
-    value.data = Array::of_reals(Element::f32, value.type.shape, numbers);
-  }
-  return graph;
-}
 
 /// Compares the changed nest with the graph that it becomes.
 Graph expect_same(const std::string& text, const std::string& recipe) {
   SCOPED_TRACE(text + "  " + recipe);
   Context context;
   Graph graph = one_layer(text);
-  const Node& node = graph.nodes.front();
-  Nest nest = replay(nest_of(context, call_of(graph, node)), parse_recipe(recipe));
+  Nest nest =
+      replay(nest_of(context, call_of(graph, graph.nodes.front())), parse_recipe(recipe));
   Graph lifted = with_numbers(with_nest(graph, 0, nest));
   verify_types(lifted);
 
+  expect_lifted_computes(graph, nest, lifted);
   Array x = random_array(graph.values[graph.inputs.front()].type.shape);
-  std::vector<Array> operands{x};
-  for (size_t i = 1; i < node.inputs.size(); ++i) {
-    operands.push_back(*graph.values[node.inputs[i]].data);
-  }
-  for (const Tensor& tensor : nest.tensors()) {  // weights that the step added
-    auto added = find_value(lifted, "layer." + tensor.name);
-    if (tensor.role != Role::weight || !added) continue;
-    operands.push_back(lifted.values[*added].data->with_shape(tensor.shape));
-  }
-  Type output = graph.values[graph.outputs.front()].type;
-  std::vector<double> wanted = run_nest(nest, operands, {output}).front().reals();
-  std::vector<double> got = Executor(lifted).run({x}).front().reals();
-  EXPECT_EQ(got.size(), wanted.size());
-  for (size_t i = 0; i < got.size(); ++i) {
-    EXPECT_NEAR(got[i], wanted[i], 1e-4 * std::max(1.0, std::abs(wanted[i]))) << "element " << i;
-  }
   Graph again = parse_onnx(export_onnx(lifted), "exported", ".");
   EXPECT_EQ(structural_hash(again), structural_hash(lifted));
-  EXPECT_EQ(Executor(again).run({x}).front().reals(), got);
+  EXPECT_EQ(Executor(again).run({x}).front().reals(), Executor(lifted).run({x}).front().reals());
   return lifted;
 }
 
