@@ -142,7 +142,8 @@ class NetworkSearch {
                                       const OptimizeOptions& options) {
     NetworkSpace space = space_for(strategy, network, options.space);
     // Links take away channels, which no variant alone does.
-    check_reachable(options.limits, options.space.narrow ? with_links(space, network, options.space) : space);
+    check_reachable(options.limits,
+                    options.space.narrow ? with_links(space, network, options.space) : space);
     return space;
   }
 
@@ -225,8 +226,8 @@ class NetworkSearch {
            score_layers(tables_, space_, first_, journal_, workers, table_options(Phase::scoring));
   }
 
-  /// Chooses how many channels are left by the tables alone, among few numbers; then looks at others
-  /// near to those. A strategy that has no first choice by the tables chooses among the few.
+  /// Chooses how many channels are left by the tables alone, among few numbers; then looks at
+  /// others near to those. A strategy that has no first choice by the tables chooses among the few.
   void refine_widths() {
     for (Spacing spacing : {Spacing::sixteenths, Spacing::steps}) {
       if (space_.links.empty()) return;

@@ -148,8 +148,7 @@ std::vector<size_t> coloured(const NetworkSpace& space) {
     for (size_t n : neighbours[l]) {
       if (colours[n] < most_colours) ++used[colours[n]];
     }
-    colours[l] =
-        static_cast<size_t>(std::min_element(used.begin(), used.end()) - used.begin());
+    colours[l] = static_cast<size_t>(std::min_element(used.begin(), used.end()) - used.begin());
   }
   return colours;
 }
@@ -187,7 +186,8 @@ LinkLevels usual_levels(const ChannelLink& link) {
   for (long share : quarters) {
     std::vector<long> left;
     for (const LinkedSet& set : link.sets) {
-      double steps = static_cast<double>(set.channels * share) / 4.0 / static_cast<double>(set.step);
+      double steps =
+          static_cast<double>(set.channels * share) / 4.0 / static_cast<double>(set.step);
       long count = std::max(1L, std::lround(steps)) * set.step;
       left.push_back(share == quarters.front() ? set.channels : std::min(count, set.channels));
     }

@@ -69,7 +69,9 @@ class SetReader {
       if (value.kind != Value::Kind::weight || value.type.shape.size() < 2) continue;
       auto layer = layers_.find(m.value);
       if (layer == layers_.end() || m.dimension > 1) {
-        fix(result, fmt::format("'{}' belongs to no convolution", value.name));
+        bool is_window = layer != layers_.end();  // that covers all rows or columns there are
+        fix(result, is_window ? "they are positions, not channels"
+                              : fmt::format("'{}' belongs to no convolution", value.name));
         continue;
       }
       const std::string& name = network_.nodes[layer->second.node].name;
@@ -143,9 +145,9 @@ class Linking {
   SetReader reader_;
   std::vector<SearchedSet> sets_;
   std::vector<Layer> described_;
-  std::vector<size_t> link_of_;                               // of each set, the first of its link
-  std::map<size_t, size_t> links_;                            // by the first set
-  std::map<size_t, std::pair<size_t, size_t>> place_of_;      // of each set, link and place in it
+  std::vector<size_t> link_of_;                           // of each set, the first of its link
+  std::map<size_t, size_t> links_;                        // by the first set
+  std::map<size_t, std::pair<size_t, size_t>> place_of_;  // of each set, link and place in it
   std::map<std::string, size_t> dependent_kinds_;
 
   bool is_free(size_t set) const { return sets_[set].fixed.empty(); }

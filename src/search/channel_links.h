@@ -5,10 +5,11 @@
 //   agrees(space, assignment)
 //
 // A link is one or several sets of coupled channels (program/channels.h) that become fewer at once:
-// residual streams, the stem, what a layer inside a block makes. Sets that one layer reads one after
-// the other, as concatenations make them, form one link; so what a layer reads has one level, too.
-// A link has few levels: all channels, three quarters, half, a quarter, in steps of 8 channels. The
-// search chooses among those first, then among others near to what it chose (refined()).
+// residual streams, the stem, what a layer inside a block makes. Sets that one layer reads one
+// after the other, as concatenations make them, form one link; so what a layer reads has one level,
+// too. A link has few levels: all channels, three quarters, half, a quarter, in steps of 8
+// channels. The search chooses among those first, then among others near to what it chose
+// (refined()).
 //
 // Layers that may not change otherwise are sites, too, if they make or read channels of a link: the
 // stem, shortcuts, depthwise layers, the classifier. Their variants are all coupled.

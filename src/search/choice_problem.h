@@ -9,7 +9,8 @@
 // of the layer's choices that have it is the choice of that width. There is one such row for each
 // width and layer. Together they are much tighter than one row that compares numbers of channels:
 // half of a wide variant and half of a narrow one are not taken for one of middle width. So the
-// relaxed program, which has no integers, is nearly the program itself, and few branches are needed.
+// relaxed program, which has no integers, is nearly the program itself, and few branches are
+// needed.
 #pragma once
 
 #include <cstddef>

@@ -54,7 +54,8 @@ Step CoupledLayer::with_loops(const char* step, const char* first, const char* s
   return {step, {statement_ + first, statement_ + second}};
 }
 
-/// Returns steps after which the layer reads its first channels; those of each group, if it has any.
+/// Returns steps after which the layer reads its first channels; those of each group, if it has
+/// any.
 Recipe CoupledLayer::reading(long channels) const {
   if (channels == inputs_ || depthwise_) return {};
   Step swap = with_loops("interchange", own_groups_ > 1 ? "g" : "co", "ci");

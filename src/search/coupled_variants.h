@@ -4,8 +4,8 @@
 //   CoupledLayer layer(call);                       a 3x3 convolution, 64 -> 128
 //   layer.variant({.filters = 96, .inputs = 48, .groups = 4})
 //
-// Inside a network the layer says how many filters it keeps; what it reads shrinks by itself. Alone,
-// for scores, it reads its first channels, and copies stand for the filters that are gone.
+// Inside a network the layer says how many filters it keeps; what it reads shrinks by itself.
+// Alone, for scores, it reads its first channels, and copies stand for the filters that are gone.
 #pragma once
 
 #include <optional>

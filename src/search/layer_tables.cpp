@@ -25,7 +25,8 @@ Comparison compared_by(const MetricTable& table, const std::vector<size_t>& plac
   for (double own : table.own) layers.push_back({own, own});
   double sum = 0;  // of differences
   for (size_t s = 0; s < assignment.size(); ++s) {
-    if (places[s] != no_place) layers[places[s]] = {table.scores[s][0], table.scores[s][assignment[s]]};
+    if (places[s] != no_place)
+      layers[places[s]] = {table.scores[s][0], table.scores[s][assignment[s]]};
   }
   Comparison result{table.metric.name, {}, {}, {}};
   for (size_t i = 0; i < layers.size(); ++i) {

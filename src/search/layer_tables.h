@@ -31,8 +31,8 @@ struct LayerTables {
   /// Those that can be told from layers alone (capacity/first_order.h). The one that has bands is
   /// the first.
   std::vector<MetricTable> metrics;
-  ChoiceTable gains;           ///< how much gradient each hands back, relative to the original
-  GradientFlow flow;           ///< how gradients flow through all layers
+  ChoiceTable gains;  ///< how much gradient each hands back, relative to the original
+  GradientFlow flow;  ///< how gradients flow through all layers
   /// Of each site: the number of its layer in "flow"; no_place if first order does not know it.
   std::vector<size_t> places;
 
