@@ -69,7 +69,9 @@ class SetReader {
       if (value.kind != Value::Kind::weight || value.type.shape.size() < 2) continue;
       auto layer = layers_.find(m.value);
       if (layer == layers_.end() || m.dimension > 1) {
-        fix(result, fmt::format("'{}' belongs to no convolution", value.name));
+        bool is_window = layer != layers_.end();  // that covers all rows or columns there are
+        fix(result, is_window ? "they are positions, not channels"
+                              : fmt::format("'{}' belongs to no convolution", value.name));
         continue;
       }
       const std::string& name = network_.nodes[layer->second.node].name;

@@ -33,9 +33,27 @@ ChoiceProblem random_problem(Random& random) {
   return problem;
 }
 
+/// Adds places whose choices are widths, and lets places agree with them.
+void add_widths(ChoiceProblem& problem, Random& random) {
+  size_t layers = problem.costs.size(), sets = 1 + random.below(2);
+  for (size_t k = 0; k < sets; ++k) {
+    size_t widths = 2 + random.below(2);
+    problem.costs.emplace_back(widths, 0.0);
+    for (size_t p = 0; p < layers; ++p) {
+      if (random.below(2) == 0) continue;
+      std::vector<ChoiceAgreement> of_width(widths);
+      for (size_t w = 0; w < widths; ++w) of_width[w].second = {{layers + k, w}};
+      for (size_t c = 0; c < problem.costs[p].size(); ++c) {
+        of_width[c == 0 ? 0 : random.below(widths)].first.push_back({p, c});
+      }
+      for (ChoiceAgreement& each : of_width) problem.agreements.push_back(std::move(each));
+    }
+  }
+}
+
 double sum_of(const ChoiceTable& table, const std::vector<size_t>& choice) {
   double sum = 0;
-  for (size_t p = 0; p < choice.size(); ++p) sum += table[p][choice[p]];
+  for (size_t p = 0; p < table.size(); ++p) sum += table[p][choice[p]];
   return sum;
 }
 
@@ -43,6 +61,13 @@ bool is_allowed(const ChoiceProblem& problem, const std::vector<size_t>& choice,
   for (const ChoiceLimit& limit : problem.limits) {
     double sum = sum_of(limit.amounts, choice);
     if (sum < limit.least - slack || sum > limit.most + slack) return false;
+  }
+  auto is_taken = [&](const std::vector<PlacedChoice>& side) {
+    return std::any_of(side.begin(), side.end(),
+                       [&](const PlacedChoice& each) { return choice[each.place] == each.choice; });
+  };
+  for (const ChoiceAgreement& agreement : problem.agreements) {
+    if (is_taken(agreement.first) != is_taken(agreement.second)) return false;
   }
   return true;
 }
@@ -59,10 +84,11 @@ double least_by_trying(const ChoiceProblem& problem) {
 }
 
 TEST(ChoiceProblem, HasTheSolutionOfTryingEverything) {
-  for (uint64_t seed = 0; seed < 300; ++seed) {
+  for (uint64_t seed = 0; seed < 600; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Random random(seed, "choices");
     ChoiceProblem problem = random_problem(random);
+    if (seed % 2 == 1) add_widths(problem, random);
     double least = least_by_trying(problem);
     auto found = cheapest(problem);
     ASSERT_EQ(found.has_value(), std::isfinite(least));

@@ -54,30 +54,6 @@ TEST(LayerVariants, AllMakeANetwork) {
   }
 }
 
-TEST(LayerVariants, LinkedLayersShrinkTogether) {
-  Graph network = small_network();
-  NetworkSpace linked = with_links(space(), network);
-  ASSERT_EQ(linked.links.size(), 1U);  // the channels between the two; others read what conv2 makes
-  EXPECT_EQ(linked.links[0].makers, std::vector<size_t>{0});
-  EXPECT_EQ(linked.links[0].readers, std::vector<size_t>{1});
-  for (size_t nth : {0, 1, 2}) {
-    Assignment assignment(2, 0);
-    shrink(linked, linked.links, nth, assignment);
-    ASSERT_TRUE(agrees(linked, assignment));
-    EXPECT_FALSE(agrees(linked, {assignment[0], 0}));
-    EXPECT_TRUE(is_possible(linked, 0, assignment[0]));
-    Graph changed = transformed(network, recipe_of(linked, assignment));
-    long macs = 0, weights = 0;
-    for (const Layer& layer : layers_of(changed)) {
-      macs += layer.cost.macs;
-      weights += layer.weights;
-    }
-    // The tables count what convolutions have; a normalisation between them has fewer, too.
-    EXPECT_EQ(macs_of(linked, assignment), macs);
-    EXPECT_EQ(weights_of(linked, assignment) - weights, 2 * 8);
-  }
-}
-
 TEST(LayerVariants, HaveSeveralNeuralSteps) {
   size_t composed = 0;
   for (const LayerKind& kind : space().kinds) {

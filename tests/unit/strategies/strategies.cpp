@@ -199,9 +199,16 @@ TEST(Strategies, AssignSeesWhatLayersHandBack) {
 TEST(Strategies, CoupledLayersHaveTheSameChannels) {
   Case made(6);
   // Layers can have half of their filters, or read half of their channels: very fast.
-  made.space.kinds[0].variants.push_back({{}, "", 200, 200, Coupling{2, 1, {}}});
-  made.space.kinds[0].variants.push_back({{}, "", 200, 200, Coupling{1, 2, {}}});
-  made.space.links = {{{0}, {1}}, {{2, 3}, {4}}};
+  LayerKind& kind = made.space.kinds[0];
+  kind.coupled = CoupledLayer(parse_call("conv(f32[1x8x4x4], f32[8x8x3x3])"));
+  kind.variants.push_back({{}, "", 200, 200, Coupling{4, 8}});
+  kind.variants.push_back({{}, "", 200, 200, Coupling{8, 4}});
+  auto link = [](std::vector<size_t> makers, size_t reader) {
+    ChannelLink result{"link", {}, {{reader, {{0, 1}}}}, {{8, 4}}, {{8}, {4}}, {0, 1}};
+    for (size_t maker : makers) result.makers.push_back({maker, {{0, 1}}});
+    return result;
+  };
+  made.space.links = {link({0}, 1), link({2, 3}, 4)};
   for (size_t s = 0; s < 6; ++s) {
     for (size_t v : {3, 4}) {
       bool possible = is_possible(made.space, s, v);
