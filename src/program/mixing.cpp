@@ -144,6 +144,7 @@ class NetworkMixing::Paths {
       : graph_(graph), readers_(consumers(graph)), depends_(graph.values.size(), false) {
     for (ValueId id : graph.inputs) depends_[id] = true;
     for (size_t n = 0; n < graph.nodes.size(); ++n) add(n);
+    find_positions();
     find_stages();
   }
 
@@ -175,7 +176,8 @@ class NetworkMixing::Paths {
 
   Graph graph_;
   std::vector<std::vector<size_t>> readers_;
-  std::vector<bool> depends_;  // does a value depend on the network's input?
+  std::vector<Shape> positions_;  // of the values
+  std::vector<bool> depends_;     // does a value depend on the network's input?
   Context context_;
   std::map<std::string, BitMatrix> known_;
   std::vector<Path> paths_;  // in the order of nodes
@@ -184,10 +186,26 @@ class NetworkMixing::Paths {
   const Shape& shape(ValueId id) const { return graph_.values[id].type.shape; }
   size_t channels(ValueId id) const { return channels_of(shape(id)); }
 
-  /// Returns the positions of a value: all dimensions behind the channels.
-  Shape positions(ValueId id) const {
-    const Shape& all = shape(id);
-    return all.size() > 2 ? Shape(all.begin() + 2, all.end()) : Shape();
+  const Shape& positions(ValueId id) const { return positions_[id]; }
+
+  /// Finds the positions of all values: the dimensions behind the channels. A value that is only
+  /// read to be repeated at more positions belongs to those.
+  void find_positions() {
+    for (ValueId id = 0; id < graph_.values.size(); ++id) {
+      const Shape& all = shape(id);
+      positions_.push_back(all.size() > 2 ? Shape(all.begin() + 2, all.end()) : Shape());
+    }
+    for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
+      for (ValueId id : node->outputs) {
+        const std::vector<size_t>& readers = readers_[id];
+        auto made = [&](size_t n) { return graph_.nodes[n].outputs.front(); };
+        bool grows = !readers.empty() && std::all_of(readers.begin(), readers.end(), [&](size_t n) {
+          return positions_[made(n)].size() == positions_[id].size() &&
+                 count_of(positions_[made(n)]) > count_of(positions_[id]);
+        });
+        if (grows) positions_[id] = positions_[made(readers.front())];
+      }
+    }
   }
 
   bool is_layer(const Node& node) const {

@@ -11,8 +11,9 @@ class AssignmentMixing {
  public:
   AssignmentMixing(const Graph& network, const NetworkSpace& space);
 
-  /// Returns the mixing of the network of an assignment. Channels that a coupled variant takes away
-  /// count as repeated.
+  /// Returns the mixing of the network of an assignment, as if each variant were one operator. So
+  /// where a stage begins with a layer that has a 1x1 convolution behind it, the stage begins behind
+  /// that. Channels that a coupled variant takes away count as repeated.
   Mixing of(const Assignment& assignment) const;
   /// Returns the mixing of the network as it was.
   const Mixing& original() const { return original_; }

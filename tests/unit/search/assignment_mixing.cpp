@@ -12,11 +12,11 @@ namespace {
 
 TEST(AssignmentMixing, IsThatOfTheNetworkItMakes) {
   Graph network = load_model("resnet20-cifar", {.size = 8});
-  NetworkSpace space = network_space(network, {.include = "layer[23].*", .most = 10});
+  NetworkSpace space = network_space(network, {.include = "layer[23].[12].*", .most = 10});
   AssignmentMixing mixing(network, space);
   EXPECT_EQ(mixing.of(Assignment(space.sites.size(), 0)).connected, 1);
   constexpr uint64_t seed = 7;
-  Random random(seed, "mixing");
+  lathe::Random random(seed, "mixing");
   for (int i = 0; i < 8; ++i) {
     Assignment assignment;
     for (const LayerSite& site : space.sites) {
