@@ -20,8 +20,9 @@ namespace {
 CalibrateOptions stored_tables() {
   CalibrateOptions options;
   options.score.network.network = "resnet34-cifar";
-  options.tables = {repository_file("data/transformed36.json")};
-  options.tests = {repository_file("data/heldout16.json")};
+  options.tables = {repository_file("data/transformed36.json"),
+                    repository_file("data/families27.json")};
+  options.tests = {repository_file("data/families10.json"), repository_file("data/heldout16.json")};
   return options;
 }
 
@@ -31,9 +32,9 @@ TEST(CalibrateJob, FindsTheStoredRule) {
   EXPECT_EQ(told, 0u) << "all scores are in the tables";
   // What is said of its quality, too.
   EXPECT_EQ(to_json(found.rule).dump(2), to_json(find_rule("two-sided")).dump(2));
-  EXPECT_EQ(found.fitted.networks.size(), 36u);
-  EXPECT_EQ(found.fitted.accuracies.size(), 36u);
-  ASSERT_EQ(found.fitted.originals.size(), 1u);
+  EXPECT_EQ(found.fitted.networks.size(), 36u + 27u);
+  EXPECT_EQ(found.fitted.accuracies.size(), 36u + 27u);
+  ASSERT_EQ(found.fitted.originals.size(), 2u);
   EXPECT_NEAR(found.fitted.accuracies[0] - found.fitted.originals[0],
               found.fitted.networks[0].change, 1e-9);
   EXPECT_GT(found.fitted.by_rule.area, found.fitted.by_paper.area);
@@ -47,14 +48,15 @@ TEST(CalibrateJob, JudgesTheTestTable) {
   ASSERT_TRUE(found.tested);
   // docs/08_capacity.md shows these.
   const RuleQuality &own = found.tested->by_rule, &paper = found.tested->by_paper;
-  EXPECT_EQ(found.tested->networks.size(), 16u);
-  EXPECT_EQ(own.kept, 2u);
-  EXPECT_EQ(own.lost, 14u);
-  EXPECT_EQ(own.kept_accepted, 1u);
-  EXPECT_EQ(own.lost_accepted, 0u);
-  EXPECT_NEAR(own.area, 0.68, 0.005);
-  EXPECT_EQ(paper.lost_accepted, 8u);
-  EXPECT_NEAR(paper.area, 0.07, 0.005);
+  EXPECT_EQ(found.tested->networks.size(), 26u);
+  EXPECT_EQ(own.kept, 8u);
+  EXPECT_EQ(own.lost, 18u);
+  EXPECT_EQ(own.kept_accepted, 5u);
+  EXPECT_EQ(own.lost_accepted, 2u);
+  EXPECT_NEAR(own.area, 0.84, 0.005);
+  EXPECT_NEAR(own.spearman, 0.69, 0.005);
+  EXPECT_EQ(paper.lost_accepted, 7u);
+  EXPECT_NEAR(paper.area, 0.38, 0.005);
   // The test takes no part in the rule.
   CalibrateOptions untested = stored_tables();
   untested.tests.clear();
