@@ -31,8 +31,13 @@ inline constexpr const char* two_sided_rule = R"json(
     },
     {
       "form": "log_ratio",
-      "metric": "macs",
-      "weight": 0.2402
+      "metric": "connected",
+      "weight": 0.2599
+    },
+    {
+      "form": "difference",
+      "metric": "dead",
+      "weight": -1.147
     },
     {
       "form": "moved",
@@ -41,13 +46,8 @@ inline constexpr const char* two_sided_rule = R"json(
     },
     {
       "form": "log_ratio",
-      "metric": "connected",
-      "weight": 0.2599
-    },
-    {
-      "form": "difference",
-      "metric": "dead",
-      "weight": -1.147
+      "metric": "macs",
+      "weight": 0.2402
     },
     {
       "form": "log_ratio",
