@@ -68,8 +68,8 @@ Graph network_of(const Size& size) {
   Type from{Element::f32, {1, end_channels, size.rows, size.columns}};
   Type beside{Element::f32, {1, end_channels, rows, columns}};
   ValueId x = add_layer(g, g.input("x", from), {size.channels, end_channels, 0, 0}, "before");
-  ValueId r = add_layer(g, g.input("r", beside), {size.filters, end_channels, 0, 0, 1, 1, 1},
-                        "beside");
+  ValueId r =
+      add_layer(g, g.input("r", beside), {size.filters, end_channels, 0, 0, 1, 1, 1}, "beside");
   // Something else reads the residual, too: what makes it cannot take over the sum.
   g.output(add_layer(g, r, {end_channels, size.filters, 0, 0, 1, 1, 1}, "beside.end"));
   ValueId y = add_layer(g, x, size, "layer", r);
@@ -99,9 +99,8 @@ std::vector<Family> families_for(long c, long h) {
                    fmt::format("bottleneck({}, repeat)", b),
                    {dense(c / b, c)}});
   }
-  all.push_back({"expanded x2",
-                 "bottleneck(2, expand)",
-                 {dense(c / 2, c), {c, c / 2, h, h, 1, 1, 1}}});
+  all.push_back(
+      {"expanded x2", "bottleneck(2, expand)", {dense(c / 2, c), {c, c / 2, h, h, 1, 1, 1}}});
   if (h % 2 == 0) {
     std::string rows = "interchange(co, oh) -> bottleneck(2, repeat)";
     all.push_back({"every 2nd pixel",
@@ -186,8 +185,8 @@ Row measured(const std::string& layer, const Size& size, const Family& family,
     for (Timed& each : all) each.running->run();
     using Clock = std::chrono::steady_clock;
     auto begin = Clock::now();
-    for (int round = 0;
-         round < 5 || Clock::now() - begin < std::chrono::duration<double>(seconds); ++round) {
+    for (int round = 0; round < 5 || Clock::now() - begin < std::chrono::duration<double>(seconds);
+         ++round) {
       for (Timed& each : all) each.running->run_nodes();
     }
     row.seconds = all.front().layer();
@@ -212,7 +211,8 @@ void print_head() {
 void print_row(const Row& row) {
   if (!row.failure.empty()) return fmt::print("{:<18} failed: {}\n", row.family, row.failure);
   double ratio = row.seconds / row.same_work;
-  std::string how = fmt::format("{}; {}", fmt::join(row.schedules, " "), fmt::join(row.others, " "));
+  std::string how =
+      fmt::format("{}; {}", fmt::join(row.schedules, " "), fmt::join(row.others, " "));
   if (how.size() > 33) how = how.substr(0, 30) + "...";
   fmt::print("{:<18} {:>8.4f} {:>10.4f} {:>5.2f}{}  {}\n", row.family, row.seconds * 1e3,
              row.same_work * 1e3, ratio, ratio > allowed ? "!" : " ", how);
@@ -247,11 +247,16 @@ FamilyArgs parsed(int count, char** texts) {
       if (i + 1 == count) fail("{} needs a value", name);
       return std::string(texts[++i]);
     };
-    if (name == "--layers") args.layers = value();
-    else if (name == "--families") args.families = value();
-    else if (name == "--seconds") args.seconds = std::stod(value());
-    else if (name == "--json") args.json = true;
-    else fail("no option {}; there are --layers, --families, --seconds and --json", name);
+    if (name == "--layers")
+      args.layers = value();
+    else if (name == "--families")
+      args.families = value();
+    else if (name == "--seconds")
+      args.seconds = std::stod(value());
+    else if (name == "--json")
+      args.json = true;
+    else
+      fail("no option {}; there are --layers, --families, --seconds and --json", name);
   }
   return args;
 }
@@ -271,7 +276,7 @@ void run(const FamilyArgs& args) {
   pin(1);
   CompileOptions options = options_for_all();
   nlohmann::json rows = nlohmann::json::array();
-  const std::vector<std::pair<long, long>> layers{{64, 32}, {128, 16}, {256, 8}, {512, 4},
+  const std::vector<std::pair<long, long>> layers{{64, 32}, {128, 16}, {256, 8},  {512, 4},
                                                   {64, 56}, {128, 28}, {256, 14}, {512, 7}};
   size_t held = 0, all = 0;
   for (auto [channels, rows_of] : layers) {
@@ -281,12 +286,14 @@ void run(const FamilyArgs& args) {
     if (!args.json) print_head();
     for (const Family& family : families_for(channels, rows_of)) {
       if (!is_wanted(args.families, family.name)) continue;
-      Row row = measured(layer, {channels, channels, rows_of, rows_of}, family, options,
-                         args.seconds);
+      Row row =
+          measured(layer, {channels, channels, rows_of, rows_of}, family, options, args.seconds);
       ++all;
       held += row.failure.empty() && row.seconds <= allowed * row.same_work ? 1 : 0;
-      if (args.json) rows.push_back(to_json(row));
-      else print_row(row);
+      if (args.json)
+        rows.push_back(to_json(row));
+      else
+        print_row(row);
     }
   }
   if (args.json) return fmt::print("{}\n", rows.dump(1));

@@ -77,9 +77,9 @@ class Composer {
   isl::ctx ctx_;
   const Call& fused_;
   const std::vector<TypedPart>& parts_;
-  std::vector<Nest> nests_;                      // of the parts
+  std::vector<Nest> nests_;                        // of the parts
   std::vector<std::optional<SeenThrough>> views_;  // parts that are not computed
-  std::vector<std::optional<Tensor>> paddings_;  // of the results: how a later part reads them
+  std::vector<std::optional<Tensor>> paddings_;    // of the results: how a later part reads them
   std::vector<Tensor> tensors_;
   std::vector<Statement> statements_;
   std::vector<bool> is_border_;                  // of the statements

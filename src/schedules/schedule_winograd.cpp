@@ -113,9 +113,8 @@ bool WinogradTiles::fits(long positions) const {
 /// group transformed, is made of whole register tiles and gives all workers as much.
 TileBlock WinogradTiles::choose_block() const {
   long budget = target_.l2_bytes * block_share / block_share_of;
-  long most =
-      std::clamp(budget / (real_bytes * planes_ * shape_.channels * shape_.together), least_tiles,
-                 most_tiles);
+  long most = std::clamp(budget / (real_bytes * planes_ * shape_.channels * shape_.together),
+                         least_tiles, most_tiles);
   TileBlock best{1, 1};
   double least = std::numeric_limits<double>::infinity();
   for (long t = 1; fits(t); ++t) {

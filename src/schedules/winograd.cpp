@@ -139,8 +139,8 @@ class Writing {
     writer_.step("start", {});
     for (const Statement& s : writer_.nest().statements()) {
       size_t t = s.write.tensor;
-      size_t made_by = static_cast<size_t>(std::find(written.begin(), written.end(), t) -
-                                           written.begin());
+      size_t made_by =
+          static_cast<size_t>(std::find(written.begin(), written.end(), t) - written.begin());
       auto& group = made_by == 0            ? weights_
                     : made_by <= inputs     ? input_
                     : made_by == inputs + 1 ? product_
@@ -285,9 +285,7 @@ class Writing {
     std::string lanes = input_channels() + ".i";
     return has(statement, lanes) ? lanes : input_channels();
   }
-  const std::string& input_channels() const {
-    return shuffled_ ? made_.channels : loops_.channels;
-  }
+  const std::string& input_channels() const { return shuffled_ ? made_.channels : loops_.channels; }
 
   /// Returns the loop over the tiles of a block whose input is transformed.
   std::string input_tile() const { return tile_ + ".in"; }

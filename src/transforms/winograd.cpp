@@ -273,8 +273,8 @@ class Rewriting {
       isl::aff at = frame.old(parts[d]);
       poly::Interval range = poly::range(frame.domain(), at);
       long elements = poly::count_image(frame.domain(), poly::tuple(frame.domain().space(), {at}));
-      bool as_it_lies = index.coefficients[in.back()] == 1 &&
-                        elements == poly::count(frame.domain());
+      bool as_it_lies =
+          index.coefficients[in.back()] == 1 && elements == poly::count(frame.domain());
       if (!as_it_lies && elements == range.size()) return Channels{d, range.lower, elements};
     }
     return std::nullopt;
@@ -397,10 +397,9 @@ class Rewriting {
             {{th_, tiles_h_}, {tw_, tiles_w_}, {u_, rows_.products()}, {v_, columns_.products()}});
     std::vector<isl::aff> from{f[u_], f[v_], tile(f)};
     for (size_t i : of_data_) from.push_back(f[s_.dims[i]]);
-    from.push_back(
-        first(f, data(), channels_->dimension).add_constant(-channels_->first));
-    Statement s = f.statement(fresh_name(nest_, "ordered"),
-                              f.access(V_, at_V(f, f.kept())), {f.access(S_, from)});
+    from.push_back(first(f, data(), channels_->dimension).add_constant(-channels_->first));
+    Statement s = f.statement(fresh_name(nest_, "ordered"), f.access(V_, at_V(f, f.kept())),
+                              {f.access(S_, from)});
     s.update = Update::assign;
     return s;
   }

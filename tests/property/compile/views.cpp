@@ -93,7 +93,8 @@ class ViewWriter {
       case 1: {  // every so many, part by part
         if (extent % parts != 0) return list;
         long each = extent / parts;
-        for (long i = 0; i < extent; ++i) list[static_cast<size_t>(i)] = i % each * parts + i / each;
+        for (long i = 0; i < extent; ++i)
+          list[static_cast<size_t>(i)] = i % each * parts + i / each;
         return list;
       }
       case 2:  // all again
