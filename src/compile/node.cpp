@@ -20,15 +20,27 @@ bool is_summed(const Nest& nest, size_t tensor) {
   });
 }
 
-/// Is a tensor walked in more ways than one? Sums are, and what puts sums into another order. What
-/// is copied of weights and data is read in order.
+/// Does a tensor depend on weights and constants alone?
+bool is_of_weights(const Nest& nest, size_t tensor) {
+  Role role = nest.tensors()[tensor].role;
+  if (role != Role::local) return role == Role::weight || role == Role::constant;
+  return std::all_of(nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {
+    return s.write.tensor != tensor ||
+           std::all_of(s.reads.begin(), s.reads.end(), [&](const Access& read) {
+             return read.tensor == tensor || is_of_weights(nest, read.tensor);
+           });
+  });
+}
+
+/// Is a tensor walked in more ways than one? Sums are, and what puts sums of data into another
+/// order. What is copied of weights and data is read in order.
 bool is_walked_in_ways(const Nest& nest, size_t tensor) {
   if (is_summed(nest, tensor)) return true;
   return std::any_of(nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {
     if (s.write.tensor != tensor || s.value.op != Expr::Op::read) return false;
     size_t from = s.reads[s.value.read].tensor;
     return nest.tensors()[from].role == Role::local && is_summed(nest, from) &&
-           nest.tensors()[from].shape != nest.tensors()[tensor].shape;
+           nest.tensors()[from].shape != nest.tensors()[tensor].shape && !is_of_weights(nest, from);
   });
 }
 

@@ -32,7 +32,7 @@ TEST(FindPass, SaysWhichPassesThereAre) {
     EXPECT_EQ(std::string(error.what()),
               "no pass 'fuse'; passes here: alter_op_layout concat_in_place dead_code_elimination "
               "eliminate_common_subexpr "
-              "fold_constant fuse_ops fuse_windows recompute simplify_inference "
+              "fold_constant fuse_ops fuse_views fuse_windows recompute simplify_inference "
               "slice_strided_input store_padding");
   }
 }
