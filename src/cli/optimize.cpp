@@ -114,8 +114,7 @@ std::function<int()> set_up_optimize(Command& app) {
                  "change only layers of this name, like 'layer[34].*'");
   app.add_option("--exclude PATTERN", job.space.exclude, "leave layers of this name alone");
   app.add_flag("--pointwise", job.space.pointwise, "also change 1x1 convolutions");
-  app.add_flag("--narrow", job.space.narrow,
-               "also take channels away, from all layers that make or read them");
+  add_narrow_flag(app, job.space.narrow);
   app.add_option("--variants", job.space.most,
                  "try so many variants of each kind of layer; 0 means all");
   app.add_option("--trials", job.trials, "how many networks to draw, where a strategy draws")

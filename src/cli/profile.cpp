@@ -101,8 +101,7 @@ std::function<int()> set_up_profile(Command& app) {
                  "change only layers of this name, like 'layer[34].*'");
   app.add_option("--exclude PATTERN", options->space.exclude, "leave layers of this name alone");
   app.add_flag("--pointwise", options->space.pointwise, "also change 1x1 convolutions");
-  app.add_flag("--narrow", options->space.narrow,
-               "also take channels away, from all layers that make or read them");
+  add_narrow_flag(app, options->space.narrow);
   app.add_option("--neural", options->space.variants.neural,
                  "use at most so many neural steps in a recipe")
       ->check(range(1, 4));
