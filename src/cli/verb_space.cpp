@@ -27,8 +27,7 @@ void add_space_arguments(Command& app, SpaceArguments& arguments) {
                  "change only layers of this name, like 'layer[34].*'");
   app.add_option("--exclude PATTERN", space.exclude, "leave layers of this name alone");
   app.add_flag("--pointwise", space.pointwise, "also change 1x1 convolutions");
-  app.add_flag("--narrow", space.narrow,
-               "also take channels away, from all layers that make or read them");
+  add_narrow_flag(app, space.narrow);
   app.add_option("--families LIST", arguments.families,
                  "use only variants of these families, like grouped,shuffled; "
                  "'lathe list families' names them")

@@ -91,7 +91,7 @@ class NetworkSearch {
     bool done = is_kept_by_original(options_.limits, space_, own_);
     // There is nothing to choose then: layers stay as they were.
     if (done) leave_originals(space_);
-    if (!fill_tables()) return {options_.folder, true, std::nullopt};
+    if (!fill_tables(!done)) return {options_.folder, true, std::nullopt};
     if (done) return ended({}, {});
     refine_widths();
     SearchReport report = searched(strategy_, input(), strategy_.name, Phase::trying);
@@ -184,12 +184,14 @@ class NetworkSearch {
   /// Measures the original where a constraint asks for its time, and checks that it can be kept.
   void measure_original() {
     if (!std::isfinite(options_.limits.time)) return;
-    constexpr const char *all = "seconds of the original", *rest = "seconds of what cannot change";
-    if (!journal_.number(all)) {
+    constexpr const char* all = "seconds of the original";
+    const char* rest = options_.space.narrow ? "seconds of what has no channels that can be fewer"
+                                             : "seconds of what cannot change";
+    if (!journal_.number(all) || !journal_.number(rest)) {
       NetworkTimes times = bench_.measure(original_);
       if (!times.failure.empty()) fail("the original cannot be measured: {}", times.failure);
       journal_.set_number(all, times.own);
-      journal_.set_number(rest, time_of_rest(space_, times));
+      journal_.set_number(rest, time_of_rest(linked(), times));
     }
     own_ = *journal_.number(all);
     check_reachable(options_.limits, *journal_.number(rest), own_);
@@ -204,8 +206,14 @@ class NetworkSearch {
             [this, phase] { return budget_.is_spent(phase); }};
   }
 
-  /// Returns false if it was stopped.
-  bool fill_tables() {
+  /// Returns the space with links, if channels may become fewer.
+  NetworkSpace linked() const {
+    return options_.space.narrow ? with_links(space_, timed_, options_.space) : space_;
+  }
+
+  /// Fills the tables, of links too or of what layers become alone. Returns false if it was
+  /// stopped.
+  bool fill_tables(bool links) {
     int workers = workers_of(options_.score);
     bool is_list = strategy_.space == SpaceOf::blocks;  // of which nothing is left out
     if (options_.space.most > 0 && !is_list) {
@@ -214,9 +222,7 @@ class NetworkSearch {
       if (!few) return false;
       space_ = std::move(*few);
     }
-    if (options_.space.narrow && !is_list) {
-      space_ = with_links(std::move(space_), timed_, options_.space);
-    }
+    if (links && !is_list) space_ = linked();
     tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
     return measure_layers(tables_, space_, timed_, bench_, journal_,
                           table_options(Phase::measuring)) &&
@@ -233,6 +239,7 @@ class NetworkSearch {
       KnownSpace near = refined(space_, tables_, proposal->assignment, spacing);
       space_ = std::move(near.space);
       tables_ = std::move(near.tables);
+      tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
     }
   }
 

@@ -1,27 +1,13 @@
-// assignment_mixing.cpp: relations of channels for each variant. Interface: assignment_mixing.h.
+// assignment_mixing.cpp: relations of channels, variant by variant. Interface: assignment_mixing.h.
 #include "search/assignment_mixing.h"
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "transforms/transform.h"
 
 namespace lathe {
 namespace {
-
-/// Returns which channels a layer connects after each of the recipes.
-std::vector<BitMatrix> relations_of(const Call& layer, const std::vector<LayerVariant>& variants) {
-  Context context;
-  Nest original = samples_inward(nest_of(context, layer));
-  std::vector<BitMatrix> result;
-  for (const LayerVariant& variant : variants) {
-    Nest nest = original;
-    for (const Step& step : variant.recipe) nest = apply(nest, step).nest;
-    result.push_back(reached(nest, 0));
-  }
-  return result;
-}
 
 /// Returns the node that makes what a node reads first, through nodes that treat each channel
 /// alone; nothing where paths join, or at the network's input.
@@ -45,7 +31,7 @@ std::optional<size_t> maker_of(const Graph& network, size_t reader) {
 }  // namespace
 
 AssignmentMixing::AssignmentMixing(const Graph& network, const NetworkSpace& space)
-    : network_(network), relations_(space.kinds.size()) {
+    : network_(network) {
   for (const LayerSite& site : space.sites) {
     auto node = find_node(network, site.layer);
     check(node.has_value(), "the sites of a space are layers of its network");
@@ -57,18 +43,31 @@ AssignmentMixing::AssignmentMixing(const Graph& network, const NetworkSpace& spa
     auto maker = maker_of(network, node);
     follows_.push_back(maker && std::find(nodes_.begin(), nodes_.end(), *maker) != nodes_.end());
   }
-  int workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for_each_index(space.kinds.size(), workers, [&](size_t k) {
-    const LayerKind& kind = space.kinds[k];
-    const Node& node = network.nodes[nodes_[kind.sites.front()]];
-    relations_[k] = relations_of(call_of(network, node), kind.variants);
-  });
+  for (const LayerKind& kind : space.kinds) {
+    layers_.push_back(call_of(network, network.nodes[nodes_[kind.sites.front()]]));
+    made_.emplace_back();
+    for (const LayerVariant& variant : kind.variants) made_.back().push_back(variant.recipe);
+  }
+}
+
+/// Returns which channels a layer connects after the recipe of a variant. Each is found once, when
+/// it is asked for: few of all variants are.
+const BitMatrix& AssignmentMixing::relation(size_t kind, size_t variant) const {
+  std::lock_guard lock(mutex_);
+  auto [found, is_new] = relations_.try_emplace({kind, variant});
+  if (is_new) {
+    Context context;
+    Nest nest = samples_inward(nest_of(context, layers_[kind]));
+    for (const Step& step : made_[kind][variant]) nest = apply(nest, step).nest;
+    found->second = reached(nest, 0);
+  }
+  return found->second;
 }
 
 Mixing AssignmentMixing::of(const Assignment& assignment) const {
   NetworkMixing::Changes changes;
   for (size_t s = 0; s < assignment.size(); ++s) {
-    if (assignment[s] != 0) changes[nodes_[s]] = &relations_[kinds_[s]][assignment[s]];
+    if (assignment[s] != 0) changes[nodes_[s]] = &relation(kinds_[s], assignment[s]);
   }
   return network_.with(changes);
 }

@@ -2,6 +2,8 @@
 // takes milliseconds, as no network is made: only the relations of channels are exchanged.
 #pragma once
 
+#include <mutex>
+
 #include "program/mixing.h"
 #include "search/network_space.h"
 
@@ -12,8 +14,8 @@ class AssignmentMixing {
   AssignmentMixing(const Graph& network, const NetworkSpace& space);
 
   /// Returns the mixing of the network of an assignment, as if each variant were one operator. So
-  /// where a stage begins with a layer that has a 1x1 convolution behind it, the stage begins behind
-  /// that. Channels that a coupled variant takes away count as repeated.
+  /// where a stage begins with a layer that has a 1x1 convolution behind it, the stage begins
+  /// behind that. Channels that a coupled variant takes away count as repeated.
   Mixing of(const Assignment& assignment) const;
   /// Returns the mixing of the network as it was.
   const Mixing& original() const { return original_; }
@@ -25,10 +27,15 @@ class AssignmentMixing {
  private:
   NetworkMixing network_;
   Mixing original_;
-  std::vector<bool> follows_;                      // of the sites
-  std::vector<size_t> nodes_;                      // of the sites
-  std::vector<size_t> kinds_;                      // of the sites
-  std::vector<std::vector<BitMatrix>> relations_;  // of the kinds and variants
+  std::vector<bool> follows_;                                         // of the sites
+  std::vector<size_t> nodes_;                                         // of the sites
+  std::vector<size_t> kinds_;                                         // of the sites
+  std::vector<Call> layers_;                                          // of the kinds
+  std::vector<std::vector<Recipe>> made_;                             // of the kinds and variants
+  mutable std::mutex mutex_;                                          // of what is known
+  mutable std::map<std::pair<size_t, size_t>, BitMatrix> relations_;  // of kinds and variants
+
+  const BitMatrix& relation(size_t kind, size_t variant) const;
 };
 
 }  // namespace lathe

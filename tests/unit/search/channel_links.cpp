@@ -171,8 +171,11 @@ Assignment random_assignment(const NetworkSpace& space, Random& random, bool gro
   Assignment assignment(space.sites.size(), 0);
   for (size_t s = 0; s < assignment.size() && groups; ++s) {
     const auto& variants = space.kinds[space.sites[s].kind].variants;
-    size_t v = random.below(variants.size());
-    if (!variants[v].coupling) assignment[s] = v;
+    std::vector<size_t> alone;
+    for (size_t v = 0; v < variants.size(); ++v) {
+      if (!variants[v].coupling) alone.push_back(v);
+    }
+    assignment[s] = alone[random.below(alone.size())];
   }
   for (size_t l = 0; l < space.links.size(); ++l) {
     set_level(space, l, random.below(space.links[l].levels.size()), assignment);

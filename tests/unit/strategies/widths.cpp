@@ -1,9 +1,7 @@
 // How many channels are left, chosen over a whole network by tables that are made up.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <cmath>
-#include <iostream>
 
 #include "base/random.h"
 #include "models/model.h"
@@ -81,13 +79,10 @@ void expect_no_better_level(const WideCase& made, const Assignment& chosen) {
 }
 
 TEST(Widths, AreChosenOverAWholeNetwork) {
-  for (const char* name : {"resnet34-cifar", "mobilenet_v2-cifar", "densenet121-cifar"}) {
+  for (const char* name : {"resnet34-cifar", "mobilenet_v2-cifar"}) {
     SCOPED_TRACE(name);
     WideCase made(name, 1);
-    auto begin = std::chrono::steady_clock::now();
     auto proposal = find_strategy("assign").begin(made.input())->propose();
-    std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-    std::cout << fmt::format("{}: {:.2f} s\n", name, seconds.count());
     ASSERT_TRUE(proposal);
     FirstJudgement judged = made.judged(proposal->assignment);
     EXPECT_TRUE(judged.accepted) << judged.reason;
@@ -103,7 +98,7 @@ TEST(Widths, AreChosenOverAWholeNetwork) {
 }
 
 TEST(Widths, ThatAreRefinedAreNoSlower) {
-  WideCase made("resnet34-cifar", 2);
+  WideCase made("resnet18-cifar", 2);
   auto first = find_strategy("assign").begin(made.input())->propose();
   ASSERT_TRUE(first);
   double before = made.judged(first->assignment).time;
@@ -114,10 +109,7 @@ TEST(Widths, ThatAreRefinedAreNoSlower) {
     made.space = near.space;
     made.tables = near.tables;
   }
-  auto begin = std::chrono::steady_clock::now();
   auto last = find_strategy("assign").begin(made.input())->propose();
-  std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
-  std::cout << fmt::format("refined: {:.2f} s\n", seconds.count());
   ASSERT_TRUE(last);
   EXPECT_TRUE(made.judged(last->assignment).accepted);
   EXPECT_LE(made.judged(last->assignment).time, before * 1.005);
