@@ -96,8 +96,8 @@ std::vector<Row> family_rows() {
 }
 
 const std::map<std::string, std::vector<Row> (*)()> lists = {
-    {"families", family_rows},    {"judges", judge_rows}, {"metrics", metric_rows},
-    {"models", model_rows},       {"ops", op_rows},       {"strategies", strategy_rows},
+    {"families", family_rows},     {"judges", judge_rows}, {"metrics", metric_rows},
+    {"models", model_rows},        {"ops", op_rows},       {"strategies", strategy_rows},
     {"transforms", transform_rows}};
 
 void print_rows(const std::vector<Row>& rows) {

@@ -6,8 +6,8 @@
 namespace lathe {
 namespace {
 
-/// How does a 1x1 convolution behind the operator make its channels: is there a normalisation before
-/// it, and are there more channels than it reads?
+/// How does a 1x1 convolution behind the operator make its channels: is there a normalisation
+/// before it, and are there more channels than it reads?
 CompletedBy widened_by(const Nest& nest, const Statement& s) {
   for (const Access& access : s.reads) {
     const Tensor& source = nest.tensors()[access.tensor];

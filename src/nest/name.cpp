@@ -55,8 +55,8 @@ std::string group_name(const OriginalLoops& o, const BoxDescription& d, const Sh
                      shuffled);
 }
 
-/// Says which iterations of a coordinate are left, where that is not what a plain bottleneck leaves:
-/// the first ones, or every n-th position.
+/// Says which iterations of a coordinate are left, where that is not what a plain bottleneck
+/// leaves: the first ones, or every n-th position.
 std::string choice_name(const OriginalLoops& o, const BoxDescription& d, size_t i) {
   const std::vector<SpacedDigit>& digits = d.along[i];
   long step = d.step_of(i);
@@ -168,10 +168,9 @@ std::string meaning_name(const Nest& original, const Nest& nest) {
   if (canonical(original) == canonical(nest)) return "the same operator";
   auto meaning = described(original, nest);
   if (!meaning) return "unnamed";
-  std::string name =
-      meaning->boxes.size() == 1
-          ? box_name(meaning->original, meaning->boxes.front()).value_or("unnamed")
-          : parts_name(meaning->original, meaning->boxes);
+  std::string name = meaning->boxes.size() == 1
+                         ? box_name(meaning->original, meaning->boxes.front()).value_or("unnamed")
+                         : parts_name(meaning->original, meaning->boxes);
   for (CompletedBy by : meaning->completed) name += fmt::format(", {}", name_of(by));
   return name;
 }

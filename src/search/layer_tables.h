@@ -51,9 +51,9 @@ struct TableOptions {
   std::function<bool()> enough = nullptr;
 };
 
-/// Returns the space with at most "most" variants of each kind, of all families (screening.h): those
-/// that the rule most likely accepts. To tell, each variant is scored to first order at one of its
-/// sites. For the paper's rule, scores do not matter. Returns nothing if it was stopped.
+/// Returns the space with at most "most" variants of each kind, of all families (screening.h):
+/// those that the rule most likely accepts. To tell, each variant is scored to first order at one
+/// of its sites. For the paper's rule, scores do not matter. Returns nothing if it was stopped.
 std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, const GateRule& rule,
                                      FirstOrder& first, Journal& journal, int workers,
                                      const TableOptions& options);

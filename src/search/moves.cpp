@@ -55,8 +55,7 @@ class MoveFinder {
     for (size_t i = 0; i < target.order.loops.size(); ++i) {
       const Loop& loop = target.order.loops[i];
       CoordinateRole role = role_of(target.statement, nest.tensors(), i);
-      bool in_groups =
-          role == CoordinateRole::filter && reads_input_at(nest, target.statement, i);
+      bool in_groups = role == CoordinateRole::filter && reads_input_at(nest, target.statement, i);
       loops_.push_back({said(nest, target.index, loop.name), loop.extent, role, in_groups});
       is_batch_.push_back(loop.name == batch_loop);
     }
@@ -74,9 +73,8 @@ class MoveFinder {
       }
       for (long factor : factors_of(loops_[i].extent)) slice_halves(i, factor);
     }
-    std::stable_sort(moves_.begin(), moves_.end(), [](const Move& a, const Move& b) {
-      return a.steps.size() < b.steps.size();
-    });
+    std::stable_sort(moves_.begin(), moves_.end(),
+                     [](const Move& a, const Move& b) { return a.steps.size() < b.steps.size(); });
     return std::move(moves_);
   }
 
@@ -151,8 +149,7 @@ class MoveFinder {
       case CoordinateRole::filter:
         // Without some groups, what they read is lost, too: a move of its own.
         for (const char* completion : {"expand", "deepen"}) {
-          add({{i}}, {"bottleneck", {factor, completion}},
-              {{}, sort, factor, i, true});
+          add({{i}}, {"bottleneck", {factor, completion}}, {{}, sort, factor, i, true});
         }
         add({{i}}, repeat, {{}, sort, factor, i});
         for (long size : splits(i, factor)) {
@@ -195,9 +192,9 @@ class MoveFinder {
     bool of_filters = first.is_filter() && of_channels;
     bool all = first.extent == groups && second.extent == groups;
     Step plain{"group", {groups}};
-    MoveSort sort = of_filters                                                  ? MoveSort::group
+    MoveSort sort = of_filters                                              ? MoveSort::group
                     : of_channels && first.role == CoordinateRole::position ? MoveSort::stripe
-                                                                                : MoveSort::rare;
+                                                                            : MoveSort::rare;
     add_either({i}, {j}, plain, {{}, sort, groups, i, false, all});
     if (of_filters) add_mixed({i}, {j}, {{}, sort, groups, i, true, all});
     for (long size : splits(j, groups)) {

@@ -48,8 +48,8 @@ class Screening {
       long halvings = std::lround(-std::log2(part));
       double away = distance ? distance(v) : 0;
       if (halvings > most_halvings || !std::isfinite(away)) continue;
-      candidates_.push_back({away, all[v].recipe.size(), v, all[v].family, halvings, all[v].macs,
-                             all[v].weights});
+      candidates_.push_back(
+          {away, all[v].recipe.size(), v, all[v].family, halvings, all[v].macs, all[v].weights});
     }
     if (is_known_) drop_dominated();
     std::sort(candidates_.begin(), candidates_.end(), is_nearer);
@@ -72,7 +72,7 @@ class Screening {
   std::vector<Candidate> candidates_;
   std::vector<size_t> chosen_{0};
   std::set<size_t> taken_;
-  std::set<Family> families_;     // that are represented
+  std::set<Family> families_;    // that are represented
   std::map<long, int> of_work_;  // how many were chosen, by halvings
 
   bool is_full() const { return chosen_.size() >= most_; }
@@ -92,10 +92,9 @@ class Screening {
     ++of_work_[c.halvings];
   }
 
-  /// Takes a variant, and one of each family that cannot be told from it.
-  void take_with_alike(const Candidate& c) {
+  /// Takes a variant, and one of each family that is not in "seen" and cannot be told from it.
+  void take_with_alike(const Candidate& c, std::set<Family> seen = {}) {
     take(c);
-    std::set<Family> seen;
     for (const Candidate& other : candidates_) {
       if (is_known_ && are_alike(c, other) && seen.insert(other.family).second) take(other);
     }
@@ -110,7 +109,7 @@ class Screening {
         if (c.family != nearest.family) continue;
         if (!best || of_work_[c.halvings] < of_work_[best->halvings]) best = &c;
       }
-      take_with_alike(*best);
+      take_with_alike(*best, families_);
     }
   }
 

@@ -192,8 +192,8 @@ class Composer {
     if (!before) return std::nullopt;
     auto nest = applied(*before, move.steps.back());
     if (!nest) return std::nullopt;
-    Composed next{std::move(*nest), state.recipe, move, state.factor * move.factor, state.is_cut,
-                  state.widened || move.widens};
+    Composed next{std::move(*nest),           state.recipe, move,
+                  state.factor * move.factor, state.is_cut, state.widened || move.widens};
     next.recipe.insert(next.recipe.end(), move.steps.begin(), move.steps.end());
     return next;
   }

@@ -102,9 +102,8 @@ Family family_of(const Nest& original, const Nest& nest) {
   if (meaning->boxes.size() > 1) return Family::parts;
   auto box = describe(meaning->boxes.front());
   if (!box) return Family::stripes;  // more than two loops are sliced together
-  bool widened =
-      std::any_of(meaning->completed.begin(), meaning->completed.end(),
-                  [](CompletedBy by) { return by != CompletedBy::repeated; });
+  bool widened = std::any_of(meaning->completed.begin(), meaning->completed.end(),
+                             [](CompletedBy by) { return by != CompletedBy::repeated; });
   Traits traits = traits_of(meaning->original, *box);
   if (is_whole(traits)) return widened ? Family::other : Family::same;
   return family_of(traits, widened);
@@ -126,7 +125,8 @@ void check_families(const FamilyChoice& choice) {
   }
   bool any = std::any_of(families().begin(), families().end(),
                          [&](const FamilyRecord& record) { return choice.has(record.family); });
-  if (!any) fail("--families and --without leave no family; families are {}", fmt::join(names, ", "));
+  if (!any)
+    fail("--families and --without leave no family; families are {}", fmt::join(names, ", "));
 }
 
 }  // namespace lathe

@@ -16,8 +16,7 @@ Graph expect_same(const std::string& text, const std::string& recipe) {
   SCOPED_TRACE(text + "  " + recipe);
   Context context;
   Graph graph = one_layer(text);
-  Nest nest =
-      replay(nest_of(context, call_of(graph, graph.nodes.front())), parse_recipe(recipe));
+  Nest nest = replay(nest_of(context, call_of(graph, graph.nodes.front())), parse_recipe(recipe));
   Graph lifted = with_numbers(with_nest(graph, 0, nest));
   verify_types(lifted);
 

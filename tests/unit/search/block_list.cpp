@@ -117,8 +117,7 @@ TEST(BlockList, BlocksAreNamed) {
 TEST(BlockList, IsASpaceOfItsOwn) {
   Graph network = load_model("resnet20-cifar", {.size = 8});
   NetworkSpace blocks = block_space(network, {.include = "layer1.[01].conv2"});
-  NetworkSpace composed =
-      network_space(network, {.include = "layer1.[01].conv2"});
+  NetworkSpace composed = network_space(network, {.include = "layer1.[01].conv2"});
   EXPECT_EQ(blocks.sites.size(), composed.sites.size());
   EXPECT_EQ(blocks.macs, composed.macs);
   for (size_t s = 0; s < blocks.sites.size(); ++s) {

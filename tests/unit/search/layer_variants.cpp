@@ -17,8 +17,7 @@ namespace {
 Graph small_network() { return load_model("resnet20-cifar", {.size = 8}); }
 
 const NetworkSpace& space() {
-  static const NetworkSpace result =
-      network_space(small_network(), {.include = "layer1.0.conv*"});
+  static const NetworkSpace result = network_space(small_network(), {.include = "layer1.0.conv*"});
   return result;
 }
 
