@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace lathe {
 namespace {
@@ -28,10 +29,20 @@ bool is_nearer(const Candidate& a, const Candidate& b) {
   return std::tie(a.distance, a.steps, a.variant) < std::tie(b.distance, b.steps, b.variant);
 }
 
+/// Of two that do the same work, is "a" to be preferred? A distance that chance may have made does
+/// not count.
+bool is_plainer(const Candidate& a, const Candidate& b) {
+  auto key = [](const Candidate& c) {
+    return std::tuple(std::floor(c.distance / alike), c.steps, c.variant);
+  };
+  return key(a) < key(b);
+}
+
 /// Does "a" make "b" needless?
 bool dominates(const Candidate& a, const Candidate& b) {
-  if (a.family != b.family || a.macs > b.macs || a.distance > b.distance) return false;
-  return a.macs < b.macs || is_nearer(a, b);
+  if (a.family != b.family) return false;
+  if (a.macs == b.macs) return is_plainer(a, b);
+  return a.macs < b.macs && a.distance <= b.distance;
 }
 
 bool are_alike(const Candidate& a, const Candidate& b) {
