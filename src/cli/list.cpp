@@ -139,7 +139,7 @@ std::function<int()> set_up_list(Command& app) {
 }  // namespace
 
 Verb list() {
-  return {"list", "list transforms, operators, models, judges, metrics or strategies", set_up_list,
+  return {"list", "list transforms, operators, models, metrics, families and more", set_up_list,
           "lathe list transforms"};
 }
 

@@ -134,7 +134,8 @@ void print_families(const NetworkSpace& space, const NetworkSpace& scored, size_
     fmt::print("{:<22} {:>9} {:>9} {:>12}   {} to {} %\n", name_of(family), c.variants, c.scored,
                c.variants - c.scored, percent(c.least), percent(c.most));
   }
-  fmt::print("\nOf each kind, the {} that promise most of those searched are measured.\n", most);
+  std::string measured = most == 0 ? "all" : fmt::format("the {} that promise most", most);
+  fmt::print("\nWhat is searched is scored; of each kind, {} are measured.\n", measured);
 }
 
 int run_profile(const ProfileArgs& options) {

@@ -154,7 +154,7 @@ std::vector<Layer> layers_of(const Graph& graph) {
     auto known = costs.find(layer.key);
     if (known == costs.end()) {
       bool counts = has_nest(call) && call.op().graph.run == nullptr;
-      known = costs.emplace(layer.key, counts ? cost(nest_of(context, call)) : Cost{}).first;
+      known = costs.emplace(layer.key, counts ? operations(nest_of(context, call)) : Cost{}).first;
     }
     layer.cost = known->second;
     for (ValueId id : node.inputs) {

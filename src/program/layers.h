@@ -16,7 +16,7 @@ struct Layer {
   std::string description;  ///< "conv 3x3 64->128 /2"
   std::string key;          ///< nodes with equal keys do the same work on other data
   Shape inner_output;       ///< without the batch
-  Cost cost;                ///< counted from the nest; 0 if the node has none
+  Cost cost;                ///< its operations, counted from the nest; 0 if the node has none
   long weights = 0;         ///< elements of the weights that it reads
   bool is_convolution = false;
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <tuple>
 
 namespace lathe {
 namespace {
@@ -28,10 +29,20 @@ bool is_nearer(const Candidate& a, const Candidate& b) {
   return std::tie(a.distance, a.steps, a.variant) < std::tie(b.distance, b.steps, b.variant);
 }
 
+/// Of two that do the same work, is "a" to be preferred? A distance that chance may have made does
+/// not count.
+bool is_plainer(const Candidate& a, const Candidate& b) {
+  auto key = [](const Candidate& c) {
+    return std::tuple(std::floor(c.distance / alike), c.steps, c.variant);
+  };
+  return key(a) < key(b);
+}
+
 /// Does "a" make "b" needless?
 bool dominates(const Candidate& a, const Candidate& b) {
-  if (a.family != b.family || a.macs > b.macs || a.distance > b.distance) return false;
-  return a.macs < b.macs || is_nearer(a, b);
+  if (a.family != b.family) return false;
+  if (a.macs == b.macs) return is_plainer(a, b);
+  return a.macs < b.macs && a.distance <= b.distance;
 }
 
 bool are_alike(const Candidate& a, const Candidate& b) {
@@ -92,10 +103,9 @@ class Screening {
     ++of_work_[c.halvings];
   }
 
-  /// Takes a variant, and one of each family that cannot be told from it.
-  void take_with_alike(const Candidate& c) {
+  /// Takes a variant, and one of each family that is not in "seen" and cannot be told from it.
+  void take_with_alike(const Candidate& c, std::set<Family> seen = {}) {
     take(c);
-    std::set<Family> seen;
     for (const Candidate& other : candidates_) {
       if (is_known_ && are_alike(c, other) && seen.insert(other.family).second) take(other);
     }
@@ -110,7 +120,7 @@ class Screening {
         if (c.family != nearest.family) continue;
         if (!best || of_work_[c.halvings] < of_work_[best->halvings]) best = &c;
       }
-      take_with_alike(*best);
+      take_with_alike(*best, families_);
     }
   }
 
