@@ -148,7 +148,7 @@ void print_variant(const SearchResult& result, const ResultLayer& layer,
                    const ResultVariant& variant) {
   auto timed = variant.after_ms;
   double work = layer.macs_before > 0 ? 100 * double(variant.macs) / double(layer.macs_before) : 0;
-  fmt::print("  {:<27} {:>5.3g} {:>7} {:>6}  {}\n",
+  fmt::print("  {:<27} {:>5.1f} {:>7} {:>6}  {}\n",
              shortened(print_meaning(variant.recipe, variant.meaning), 27), work,
              timed ? fmt::format("{:.3f}", *timed) : "", print_score(variant.first_order),
              wrapped(fate_of(variant, layer, result.rule), 52, 52));
