@@ -67,7 +67,7 @@ std::string choice_name(const OriginalLoops& o, const BoxDescription& d, size_t 
   }
   if (digits.size() > 1) return fmt::format(" in blocks of {}", digits.front().extent);
   bool strided = digits[0].stride > 1 && o.roles[i] != CoordinateRole::position;
-  return strided ? fmt::format(" (every {}th)", digits[0].stride) : "";
+  return strided ? fmt::format(" (one in {})", digits[0].stride) : "";
 }
 
 /// Names how much of a coordinate's range is left.

@@ -88,7 +88,7 @@ TEST(Names, ShuffledGroups) {
   EXPECT_EQ(name_after("split(ci, 2) -> interchange(ci.o, ci.i) -> group(2, deepen)"),
             "shuffled groups x2, deepened");
   EXPECT_EQ(name_after("split(ci, 2) -> interchange(co, ci.i) -> bottleneck(2)"),
-            "input bottleneck x2 (every 2th)");
+            "input bottleneck x2 (one in 2)");
   EXPECT_EQ(name_after("group(2) -> interchange(g, ci) -> bottleneck(2)"),
             "grouped x2, input bottleneck x2 in each group");
 }
