@@ -274,7 +274,7 @@ class Writing {
     std::tie(ordered_groups_, ordered_group_) = split(s, g, lanes_);
     std::tie(ordered_blocks_, ordered_lanes_) = split(s, c, lanes_);
     put(s, {loops_.samples, tile_blocks_, tile_, made_.u + ordered_suffix, made_.v + ordered_suffix,
-            ordered_blocks_, ordered_groups_, ordered_group_, ordered_lanes_});
+            ordered_groups_, ordered_blocks_, ordered_group_, ordered_lanes_});
     if (has(s, tile_)) writer_.step("rename", {in(s, tile_), input_tile()});
   }
 
