@@ -34,8 +34,9 @@ class Search:
 
     def __init__(self, lathe, network, folder):
         self.lathe, self.folder = lathe, Path(folder)
-        self.command = [lathe, "optimize", str(network), "--variants", "4", "--exact", "1",
-                        "--samples", "2", "--seeds", "1", "--rule", "paper", "--tune", "0", "--no-blocks",
+        self.command = [lathe, "optimize", str(network), "--families", "expanded",
+                        "--variants", "4", "--exact", "1", "--samples", "2", "--seeds", "1",
+                        "--rule", "paper", "--tune", "0", "--no-blocks",
                         "--work-dir", str(folder)]
 
     def run(self, **environment):

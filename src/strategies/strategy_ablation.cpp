@@ -1,12 +1,16 @@
 // strategy_ablation.cpp: choices without some families. Interface: strategy_ablation.h.
 #include "strategies/strategy_ablation.h"
 
+#include <algorithm>
 #include <set>
 
 namespace lathe {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// How often families are left out anew, where fewer of them did better.
+constexpr int most_rounds = 4;
 
 /// Returns the families that layers of a network use, in their order.
 std::vector<Family> used_families(const NetworkSpace& space, const Assignment& assignment) {
@@ -40,22 +44,38 @@ std::optional<AblationWay> chosen_from(const StrategyInput& input, std::string n
   return way;
 }
 
+/// Chooses without each of the families.
+std::vector<AblationWay> without_each(const StrategyInput& input,
+                                      const std::vector<std::string>& used) {
+  std::vector<AblationWay> ways;
+  for (const FamilyRecord& record : families()) {
+    if (std::find(used.begin(), used.end(), record.name) == used.end()) continue;
+    auto way = chosen_from(input, fmt::format("all but {}", record.name),
+                           [&](Family f) { return f != record.family; });
+    if (way) ways.push_back(std::move(*way));
+  }
+  return ways;
+}
+
 }  // namespace
 
 std::vector<AblationWay> ablation(const StrategyInput& input) {
-  std::vector<AblationWay> ways;
-  auto add = [&](std::optional<AblationWay> way) {
-    if (way) ways.push_back(std::move(*way));
-  };
-  add(chosen_from(input, "everything", [](Family) { return true; }));
-  if (ways.empty()) return ways;
-  add(chosen_from(input, "groups only", [](Family f) { return f == Family::grouped; }));
-  for (const FamilyRecord& record : families()) {
-    const std::vector<std::string>& used = ways.front().used;
-    if (std::find(used.begin(), used.end(), record.name) == used.end()) continue;
-    add(chosen_from(input, fmt::format("all but {}", record.name),
-                    [&](Family f) { return f != record.family; }));
+  auto all = chosen_from(input, "everything", [](Family) { return true; });
+  if (!all) return {};
+  // The choice is nearly the best, not always. What some families can make, all of them can: if
+  // fewer do better, that is what everything can do.
+  std::vector<AblationWay> others = without_each(input, all->used);
+  for (int round = 1; round < most_rounds && !others.empty(); ++round) {
+    auto best = std::min_element(others.begin(), others.end(),
+                                 [](const auto& a, const auto& b) { return a.time < b.time; });
+    if (best->time >= all->time) break;
+    all = AblationWay{all->families, best->time, best->predicted, best->used};
+    others = without_each(input, all->used);
   }
+  std::vector<AblationWay> ways{std::move(*all)};
+  auto groups = chosen_from(input, "groups only", [](Family f) { return f == Family::grouped; });
+  if (groups) ways.push_back(std::move(*groups));
+  ways.insert(ways.end(), others.begin(), others.end());
   return ways;
 }
 

@@ -130,7 +130,7 @@ TEST(FirstOrder, OfALayerAsItWasIsItsScore) {
   std::vector<std::string> names;
   for (const Metric& metric : first.metrics()) names.push_back(metric.name);
   EXPECT_EQ(names, (std::vector<std::string>{"fisher", "diversity", "grad_norm", "macs", "params",
-                                             "snip"}));
+                                             "snip", "units"}));
   for (const LayerScore& layer : first.original()) {
     SCOPED_TRACE(layer.layer);
     LayerChange same = first.change(layer.layer, {});
