@@ -181,6 +181,16 @@ typename ElementInterpreter<T>::Writer ElementInterpreter<T>::writer_of(size_t s
   return writer;
 }
 
+/// Can any instance write the element? An index without coordinates is met here or nowhere.
+template <class T>
+bool ElementInterpreter<T>::reaches(const Writer& writer, const std::vector<long>& element) const {
+  for (size_t i = 0; i < writer.write.size(); ++i) {
+    poly::Interval reach = poly::bounds(writer.write[i], writer.ranges);
+    if (element[i] < reach.lower || element[i] > reach.upper) return false;
+  }
+  return true;
+}
+
 template <class T>
 bool ElementInterpreter<T>::can_write(const Writer& writer, size_t coordinate,
                                       const std::vector<long>& element,
@@ -270,6 +280,7 @@ std::optional<Rounded<T>> ElementInterpreter<T>::element(size_t tensor, long num
   sum.value = start_of(tensor);
   std::vector<long> index = index_of(nest_.tensors()[tensor], number);
   for (const Writer& writer : writers_[tensor]) {
+    if (!reaches(writer, index)) continue;
     sum.assigned_now = false;
     std::vector<poly::Interval> at = writer.ranges;
     visit(writer, 0, index, at, sum);

@@ -65,6 +65,7 @@ class ElementInterpreter {
   Writer writer_of(size_t statement) const;
   void visit(const Writer& writer, size_t place, const std::vector<long>& element,
              std::vector<poly::Interval>& at, Sum& sum);
+  bool reaches(const Writer& writer, const std::vector<long>& element) const;
   bool can_write(const Writer& writer, size_t coordinate, const std::vector<long>& element,
                  const std::vector<poly::Interval>& at) const;
   void run(const Writer& writer, const std::vector<poly::Interval>& at, Sum& sum);

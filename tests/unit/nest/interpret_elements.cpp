@@ -49,6 +49,9 @@ TEST(InterpretElements, AgreesWithTheInterpreter) {
            "reduce_mean(f32[2x3x4], axes=[1])",
            "conv_transpose(f32[1x4x5x5], weight f32[4x3x3x3], strides=[2, 2])",
            "transpose(f32[2x3x4], perm=[2, 0, 1])",
+           // A single row: its index is a constant of the statement that writes it.
+           "concat(f32[1x3x1x4], f32[1x3x1x4], axis=2)",
+           "concat(f32[1x3x1x4], f32[1x3x2x4], axis=2)",
        }) {
     SCOPED_TRACE(text);
     Context context;
