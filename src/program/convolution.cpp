@@ -111,7 +111,7 @@ class Convolutions {
     result.groups = static_cast<long>(groups.size());
     result.weight_shape = {static_cast<long>(filters.size()),
                            static_cast<long>(result.channels.size()) / result.groups};
-    for (const Sliding& s : result.slides) result.weight_shape.push_back(s.elements);
+    for (const SlidingWindow& s : result.slides) result.weight_shape.push_back(s.elements);
     for (size_t d = 0; d < write_.size(); ++d) {
       result.to.push_back(d == 1 ? filters : rows_written(d, x));
     }
@@ -152,8 +152,8 @@ class Convolutions {
     return rows;
   }
 
-  Sliding sliding(size_t d, const Shape& x) const {
-    Sliding result;
+  SlidingWindow sliding(size_t d, const Shape& x) const {
+    SlidingWindow result;
     bool has_position = false, has_window = false;
     for (size_t c = 0; c < sizes_.size(); ++c) {
       if (!moves(input_, d, c) || parts_[c] == Part::several) continue;

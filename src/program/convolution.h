@@ -36,7 +36,7 @@ std::vector<Linear> linear_indices(const Nest& nest, const Access& access);
 Shape inner_shape(const Tensor& tensor);
 
 /// One dimension that the window of a convolution slides along.
-struct Sliding {
+struct SlidingWindow {
   long outputs = 1, elements = 1, stride = 1, dilation = 1;
   long first = 0, end = 1;  ///< the part of the input that windows touch; outside is padding
 };
@@ -45,8 +45,8 @@ struct Sliding {
 struct Convolution {
   size_t input, weight;  ///< tensors of the nest
   long groups;
-  Shape channels;               ///< of the input, group by group
-  std::vector<Sliding> slides;  ///< of each dimension behind the channels
+  Shape channels;                     ///< of the input, group by group
+  std::vector<SlidingWindow> slides;  ///< of each dimension behind the channels
   std::vector<Shape> to;  ///< for each dimension of the result, its indices in what is written
   Shape weight_shape;     ///< filters, channels of a group, kernel
   Shape weight_offsets;   ///< which elements of the weight these are, as it is stored

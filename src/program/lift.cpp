@@ -268,7 +268,7 @@ class Layer {
   }
 
   /// Cuts the channels, and the rows that no window touches, out of an input.
-  ValueId selected(ValueId value, const Shape& channels, const std::vector<Sliding>& slides) {
+  ValueId selected(ValueId value, const Shape& channels, const std::vector<SlidingWindow>& slides) {
     value = taken(out_, value, 1, channels, node_.name);
     Shape starts(out_.shape(value).size(), 0), sizes = out_.shape(value);
     for (size_t d = 0; d < slides.size(); ++d) {
@@ -343,7 +343,7 @@ class Layer {
   ValueId convolved(ValueId source, ValueId weight, ValueId bias, const Convolution& c) {
     Shape strides, dilations, pads, after;
     for (size_t d = 0; d < c.slides.size(); ++d) {
-      const Sliding& s = c.slides[d];
+      const SlidingWindow& s = c.slides[d];
       strides.push_back(s.stride);
       dilations.push_back(s.dilation);
       pads.push_back(std::max(0L, -s.first));

@@ -12,10 +12,10 @@
 //   smaller it became.
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <set>
 
 #include "strategies/strategy.h"
+#include "strategies/strategy_links.h"
 #include "strategies/strategy_shuffle.h"
 
 namespace lathe::strategies {
@@ -225,50 +225,11 @@ class AssigningSearcher : public Searcher {
     problem.limits.push_back(limited(&LayerVariant::macs, input_.space.macs, input_.limits.macs));
     problem.limits.push_back(
         limited(&LayerVariant::weights, input_.space.weights, input_.limits.weights));
-    add_vectors(problem.limits.back());
-    keep_together(problem);
+    add_link_weights(input_.space, problem.limits.back());
+    keep_links_together(input_, problem);
     if (!rule.is_paper) problem.limits.push_back(predicted(at));
     if (in_time()) keep_in_time(problem);
     return problem;
-  }
-
-  /// Adds a place for each link, whose choices are its levels. The sites of the link agree with it:
-  /// they have as many channels as the level leaves.
-  void keep_together(ChoiceProblem& problem) const {
-    const NetworkSpace& space = input_.space;
-    for (const ChannelLink& link : space.links) {
-      size_t place = problem.costs.size();
-      problem.costs.emplace_back(link.levels.size(), 0.0);
-      for (const LinkEnd& end : link.makers) agree(link, end, &Widths::filters, place, problem);
-      for (const LinkEnd& end : link.readers) agree(link, end, &Widths::inputs, place, problem);
-    }
-  }
-
-  void agree(const ChannelLink& link, const LinkEnd& end, long Widths::*what, size_t place,
-             ChoiceProblem& problem) const {
-    std::map<long, ChoiceAgreement> of_width;  // levels may leave the same of a small set
-    for (size_t level = 0; level < link.levels.size(); ++level) {
-      of_width[link.left(end, level)].second.push_back({place, level});
-    }
-    for (size_t v = 0; v < input_.tables.times[end.site].size(); ++v) {
-      long width = widths_of(input_.space, end.site, v).*what;
-      of_width[width].first.push_back({end.site, v});
-    }
-    for (auto& [width, agreement] : of_width) problem.agreements.push_back(std::move(agreement));
-  }
-
-  /// Adds the weights of normalisations, which are fewer where channels are.
-  void add_vectors(ChoiceLimit& limit) const {
-    for (const ChannelLink& link : input_.space.links) {
-      limit.amounts.emplace_back();
-      for (const std::vector<long>& level : link.levels) {
-        double saved = 0;
-        for (size_t i = 0; i < level.size(); ++i) {
-          saved += static_cast<double>(link.sets[i].vectors * (link.sets[i].channels - level[i]));
-        }
-        limit.amounts.back().push_back(-saved);
-      }
-    }
   }
 
   /// Makes of the fastest network the one that is predicted best, in the time that is given.

@@ -5,7 +5,7 @@
 
 #include "poly/relation.h"
 
-namespace lathe::transforms {
+namespace lathe {
 
 Frame::Frame(const Statement& old, const std::vector<size_t>& kept, const Extents& extents)
     : kept_(kept) {
@@ -62,4 +62,4 @@ std::vector<isl::aff> joined(std::vector<isl::aff> a, const std::vector<isl::aff
   return a;
 }
 
-}  // namespace lathe::transforms
+}  // namespace lathe

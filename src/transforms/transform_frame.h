@@ -9,7 +9,7 @@
 
 #include "nest/nest.h"
 
-namespace lathe::transforms {
+namespace lathe {
 
 /// The coordinates of a statement that is being written: some of the old one's, and new ones.
 class Frame {
@@ -45,4 +45,4 @@ class Frame {
 /// Returns the functions of both lists.
 std::vector<isl::aff> joined(std::vector<isl::aff> a, const std::vector<isl::aff>& b);
 
-}  // namespace lathe::transforms
+}  // namespace lathe
