@@ -10,12 +10,6 @@
 namespace lathe {
 namespace {
 
-std::vector<long> inner_shape(const Tensor& tensor) {
-  std::vector<long> shape = tensor.shape;
-  for (size_t i = 0; i < shape.size(); ++i) shape[i] -= tensor.pad[i].before + tensor.pad[i].after;
-  return shape;
-}
-
 /// Does an instance that reads the padding change nothing?
 bool is_neutral(const Statement& s, const Tensor& tensor) {
   bool plain = s.value.op == Expr::Op::read;

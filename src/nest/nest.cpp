@@ -112,6 +112,12 @@ std::optional<Mark> mark_named(std::string_view name) {
   return std::nullopt;
 }
 
+std::vector<long> inner_shape(const Tensor& tensor) {
+  std::vector<long> shape = tensor.shape;
+  for (size_t d = 0; d < shape.size(); ++d) shape[d] -= tensor.pad[d].before + tensor.pad[d].after;
+  return shape;
+}
+
 bool is_concurrent(Mark mark) { return mark != Mark::serial && mark != Mark::unrolled; }
 
 Meaning::Meaning(std::vector<Tensor> tensors, std::vector<Statement> statements,

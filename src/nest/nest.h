@@ -38,6 +38,9 @@ struct Tensor {
   std::vector<double> values = {};  ///< of a constant, row-major
 };
 
+/// Returns the shape of a tensor without its padding: a graph stores none.
+std::vector<long> inner_shape(const Tensor& tensor);
+
 /// Which element of which tensor an instance touches.
 struct Access {
   size_t tensor = 0;

@@ -59,10 +59,7 @@ std::vector<T> elements_of(const Array& array) {
 template <class T>
 void copy_in(const std::vector<T>& from, const Tensor& tensor, std::vector<T>& to) {
   size_t rank = tensor.shape.size();
-  Shape inner(rank), index(rank, 0);
-  for (size_t i = 0; i < rank; ++i) {
-    inner[i] = tensor.shape[i] - tensor.pad[i].before - tensor.pad[i].after;
-  }
+  Shape inner = inner_shape(tensor), index(rank, 0);
   long row = inner.back();
   for (size_t at = 0; at < from.size(); at += static_cast<size_t>(row)) {
     long offset = 0;
@@ -91,7 +88,7 @@ template <class T>
 std::vector<Array> run(const Nest& nest, const std::vector<Array>& inputs,
                        const std::vector<Type>& outputs) {
   Buffers<T> buffers = make_buffers<T>(nest);
-  // An empty operand has no tensor.
+  // An empty operand has no tensor, or one that is nothing but padding.
   std::vector<const Array*> operands;
   for (const Array& input : inputs) {
     if (input.count() > 0) operands.push_back(&input);
@@ -99,7 +96,8 @@ std::vector<Array> run(const Nest& nest, const std::vector<Array>& inputs,
   size_t next = 0;
   for (size_t t = 0; t < nest.tensors().size(); ++t) {
     const Tensor& tensor = nest.tensors()[t];
-    if (tensor.role != Role::input && tensor.role != Role::weight) continue;
+    bool is_operand = tensor.role == Role::input || tensor.role == Role::weight;
+    if (!is_operand || count_of(inner_shape(tensor)) == 0) continue;
     check(next < operands.size(), "a nest reads the operands of its call");
     fill(tensor, *operands[next++], buffers[t]);
   }

@@ -192,12 +192,6 @@ std::vector<Linear> linear_indices(const Nest& nest, const Access& access) {
   return result;
 }
 
-Shape inner_shape(const Tensor& tensor) {
-  Shape shape = tensor.shape;
-  for (size_t d = 0; d < shape.size(); ++d) shape[d] -= tensor.pad[d].before + tensor.pad[d].after;
-  return shape;
-}
-
 std::vector<Convolution> convolutions_of(const Nest& nest, const Statement& statement) {
   return Convolutions(nest, statement).all();
 }

@@ -32,9 +32,6 @@ struct Linear {
 /// behind the padding.
 std::vector<Linear> linear_indices(const Nest& nest, const Access& access);
 
-/// Returns the shape of a tensor without its padding: a graph stores none.
-Shape inner_shape(const Tensor& tensor);
-
 /// One dimension that the window of a convolution slides along.
 struct SlidingWindow {
   long outputs = 1, elements = 1, stride = 1, dilation = 1;

@@ -276,6 +276,7 @@ class Layer {
       // Rows behind the last window do not matter if there is no room for another one.
       sizes[d + 2] -= first + (spare >= slides[d].stride ? spare : 0);
       starts[d + 2] = first;
+      if (sizes[d + 2] <= 0) refuse("a part of it reads nothing but padding");
     }
     if (sizes == out_.shape(value)) return value;
     return out_.call("slice", {value}, {{"starts", starts}, {"sizes", sizes}},

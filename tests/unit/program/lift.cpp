@@ -246,19 +246,29 @@ TEST(Lift, ProgramStepsChangeNothing) {
   EXPECT_EQ(structural_hash(graph), structural_hash(one_layer(plain)));
 }
 
-TEST(Lift, SaysThatConsumersReadTheOldShape) {
+/// Expects that the changed layer has no form, and what is said of it.
+void expect_no_form(const std::string& text, const std::string& recipe, const std::string& why) {
   Context context;
-  Graph graph = one_layer(plain);
-  Nest nest =
-      replay(nest_of(context, call_of(graph, graph.nodes.front())), parse_recipe("bottleneck(2)"));
+  Graph graph = one_layer(text);
+  Nest nest = replay(nest_of(context, call_of(graph, graph.nodes.front())), parse_recipe(recipe));
   try {
     with_nest(graph, 0, nest);
     FAIL() << "accepted";
   } catch (const UserError& error) {
-    EXPECT_NE(std::string(error.what()).find("would have the shape 1x4x6x6 instead of 1x8x6x6"),
-              std::string::npos)
-        << error.what();
+    EXPECT_NE(std::string(error.what()).find(why), std::string::npos) << error.what();
   }
+}
+
+TEST(Lift, SaysThatConsumersReadTheOldShape) {
+  expect_no_form(plain, "bottleneck(2)", "would have the shape 1x4x6x6 instead of 1x8x6x6");
+}
+
+TEST(Lift, SaysThatAPartReadsNothingButPadding) {
+  // Only the first row is computed, and the first of three groups reads the row above it.
+  expect_no_form("conv(f32[1x6x4x2], f32[4x6x3x3], f32[4], pads=[1, 1, 1, 1])",
+                 "interchange(co, oh) -> bottleneck(4, repeat) -> split(ci, 3) -> "
+                 "interchange(conv:co, ci.i) -> interchange(ci.o, kh) -> group(3)",
+                 "a part of it reads nothing but padding");
 }
 
 }  // namespace
