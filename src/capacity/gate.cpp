@@ -174,6 +174,8 @@ double value_of(const Feature& feature, const Comparison& c) {
       return worst;
     case Form::log_ratio:
       return mean(c.log_ratios);
+    case Form::times_less:
+      return std::max(0.0, std::exp(-mean(c.log_ratios)) - 1);
     case Form::difference:
       return mean(c.differences);
     case Form::moved:

@@ -17,6 +17,7 @@ constexpr std::pair<Form, const char*> form_names[] = {
     {Form::layers_distance, "layers_distance"},
     {Form::worst_distance, "worst_distance"},
     {Form::log_ratio, "log_ratio"},
+    {Form::times_less, "times_less"},
     {Form::difference, "difference"},
     {Form::moved, "moved"},
 };

@@ -45,6 +45,7 @@ enum class Form {
   layers_distance,  ///< the mean of the layers' distances
   worst_distance,   ///< the largest of the layers' distances
   log_ratio,        ///< log(score / original's)
+  times_less,       ///< original's / score - 1, if that is positive: each halving counts for more
   difference,       ///< score - original's
   moved,            ///< |score - original's|
 };

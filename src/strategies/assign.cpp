@@ -336,6 +336,12 @@ class AssigningSearcher : public Searcher {
         add([&](size_t s, size_t v) { return more(s, v) / table.total / share; });
         return weight * (std::log(share) - 1 + 1 / share);
       }
+      case Form::times_less: {
+        // That of 1/x is 1/m - (x - m)/m².
+        double share = at.shares[metric];
+        add([&](size_t s, size_t v) { return -more(s, v) / table.total / (share * share); });
+        return weight * (2 / share - 1 - 1 / (share * share));
+      }
       case Form::difference:
         add(more);
         return 0;

@@ -266,8 +266,8 @@ TEST(Lift, SaysThatConsumersReadTheOldShape) {
 TEST(Lift, SaysThatAPartReadsNothingButPadding) {
   // Only the first row is computed, and the first of three groups reads the row above it.
   expect_no_form("conv(f32[1x6x4x2], f32[4x6x3x3], f32[4], pads=[1, 1, 1, 1])",
-                 "interchange(co, oh) -> bottleneck(4, repeat) -> split(ci, 3) -> "
-                 "interchange(conv:co, ci.i) -> interchange(ci.o, kh) -> group(3)",
+                 "split(co, 2) -> interchange(conv:co.o, conv:oh) -> bottleneck(4, repeat) -> "
+                 "split(ci, 3) -> interchange(conv:co.i, ci.i) -> interchange(ci.o, kh) -> group(3)",
                  "a part of it reads nothing but padding");
 }
 
