@@ -90,24 +90,41 @@ struct Line {
   double error = 0;
 };
 
-/// Fits with the ridge that does best where each network in turn is left out.
-Line line_through(const Table& table) {
-  double best = 0, least = std::numeric_limits<double>::infinity();
-  std::vector<Table> others;
-  for (size_t i = 0; i < table.networks(); ++i) others.push_back(without(table, i));
-  for (double ridge : ridges) {
-    double squares = 0;
-    for (size_t i = 0; i < table.networks(); ++i) {
-      LeastSquares line = nonnegative_least_squares(others[i].values, others[i].targets, ridge);
-      squares += std::pow(line.predict(table.values.row(i)) - table.targets[i], 2);
-    }
-    if (squares < least) {
-      least = squares;
-      best = ridge;
-    }
+/// Fits with a ridge. It says how features share what is lost; as it makes that smaller, too, all
+/// slopes are then scaled alike, by least squares.
+LeastSquares fitted_with(const Table& table, double ridge) {
+  LeastSquares line = nonnegative_least_squares(table.values, table.targets, ridge);
+  double products = 0, squares = 0;
+  for (size_t i = 0; i < table.networks(); ++i) {
+    double predicted = line.predict(table.values.row(i));
+    products += predicted * table.targets[i];
+    squares += predicted * predicted;
   }
-  return {nonnegative_least_squares(table.values, table.targets, best),
-          std::sqrt(least / static_cast<double>(table.networks()))};
+  for (double& slope : line.slopes) slope *= squares > 0 ? products / squares : 1;
+  return line;
+}
+
+/// Returns the squared error of each network, predicted by a line that was fitted to all others.
+std::vector<double> errors_left_out(const Table& table, double ridge) {
+  std::vector<double> squares;
+  for (size_t i = 0; i < table.networks(); ++i) {
+    LeastSquares line = fitted_with(without(table, i), ridge);
+    squares.push_back(std::pow(line.predict(table.values.row(i)) - table.targets[i], 2));
+  }
+  return squares;
+}
+
+/// Fits with the strongest ridge that is about as good as the best one, where each network in turn
+/// is left out: no worse than that by more than chance, one standard error.
+Line line_through(const Table& table) {
+  std::vector<std::vector<double>> errors;
+  for (double ridge : ridges) errors.push_back(errors_left_out(table, ridge));
+  const std::vector<double>& best = *std::min_element(
+      errors.begin(), errors.end(), [](const auto& a, const auto& b) { return mean(a) < mean(b); });
+  double most = mean(best) + deviation(best) / std::sqrt(static_cast<double>(best.size()));
+  size_t chosen = std::size(ridges) - 1;
+  while (mean(errors[chosen]) > most) --chosen;
+  return {fitted_with(table, ridges[chosen]), std::sqrt(mean(errors[chosen]))};
 }
 
 /// Sets the bands of a rule, so that they hold what keeps its accuracy.

@@ -9,9 +9,11 @@
 // function of all of them. Each feature may count in one direction only, which its metric says: to
 // be further from the original never promises more accuracy, and to have more MACs never promises
 // less. A feature that would count the other way gets the weight 0. A ridge penalty keeps the other
-// weights small; its strength is chosen by leaving networks out. There is no intercept: all
-// features are 0 for the original, and so is the prediction. To measure the quality, each network
-// is judged by a rule that was fitted in the same way without it.
+// weights small, so that features which say nearly the same share what is lost; its strength is
+// chosen by leaving networks out. Then all weights are scaled alike, as the penalty would otherwise
+// predict too little. There is no intercept: all features are 0 for the original, and so is the
+// prediction. To measure the quality, each network is judged by a rule that was fitted in the same
+// way without it.
 #pragma once
 
 #include "capacity/gate.h"

@@ -90,7 +90,7 @@ Metric jacob_cov() {
   return {"jacob_cov",
           "how little the gradients by different images correlate",
           attach_jacob_cov,
-          {.use = Contribution::Use::usual,
+          {.use = Contribution::Use::asked,
            .forms = {{Form::difference, Direction::promises}, {Form::moved, Direction::warns}}}};
 }
 
