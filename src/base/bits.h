@@ -2,6 +2,7 @@
 #pragma once
 
 #include <bit>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -59,6 +60,8 @@ class BitMatrix {
     }
     return sum;
   }
+
+  friend auto operator<=>(const BitMatrix&, const BitMatrix&) = default;
 
  private:
   size_t rows_ = 0, columns_ = 0, words_ = 0;

@@ -177,7 +177,7 @@ std::function<int()> set_up_profile(Command& app) {
 
 Verb profile() {
   return {"profile", "say what a search could choose from, by meaning", set_up_profile,
-          "lathe profile resnet34-cifar --narrow"};
+          "lathe profile resnet34-cifar"};
 }
 
 }  // namespace lathe::cli

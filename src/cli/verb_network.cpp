@@ -39,15 +39,6 @@ void add_network_arguments(Command& app, NetworkArguments& arguments) {
       ->check(range(1, most));
 }
 
-void add_narrow_flag(Command& app, bool& narrow) {
-  if (narrow) {
-    app.add_flag("!--no-narrow", narrow, "take no channels away");
-    return;
-  }
-  app.add_flag("--narrow", narrow,
-               "also take channels away, from all layers that make or read them");
-}
-
 std::string print_short(long n) {
   if (n < 10000) return fmt::format("{}", n);
   auto value = static_cast<double>(n);

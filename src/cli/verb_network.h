@@ -12,10 +12,6 @@ namespace lathe {
 /// Declares NETWORK and its options on "app".
 void add_network_arguments(Command& app, NetworkArguments& arguments);
 
-/// Declares the flag that lets channels become fewer; where they may by default, the flag that
-/// forbids it. The default is that of SpaceOptions.
-void add_narrow_flag(Command& app, bool& narrow);
-
 /// Prints a large number shortly: 118.0 M.
 std::string print_short(long n);
 

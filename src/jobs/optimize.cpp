@@ -311,8 +311,9 @@ class NetworkSearch {
     SearchResult result = summarised(input(), report, journal_);
     result.winner.tuned = result.found && times && how.seconds > 0;
     set_baselines(result, baselines, tuning, how.seconds > 0);
-    if (strategy_.space == SpaceOf::steps && !rule_.is_paper)
-      result.families = families_of(input());
+    if (report.best && strategy_.space == SpaceOf::steps && !rule_.is_paper) {
+      result.families = families_of(input(), report.best->assignment);
+    }
     result.limits = limits_reached(input(), result, report.fastest_accepted);
     set_origin(result);
     write(result, tuning.compiling());

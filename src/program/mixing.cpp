@@ -169,7 +169,7 @@ class NetworkMixing::Paths {
 
   /// All that has the same positions.
   struct Stage {
-    size_t first_bit = 0, bits = 0;  ///< the channels at its beginning
+    size_t bits = 0;  ///< the channels at its beginning
     std::vector<ValueId> begins, ends;
     size_t layers = 0;  ///< that read channels of the stage
   };
@@ -255,7 +255,6 @@ class NetworkMixing::Paths {
       bool is_input = graph_.values[p.from].kind == Value::Kind::input;
       if (!is_input && positions(p.from) == positions(p.to)) inside[p.to] = true;
     }
-    size_t bits = 0;
     for (ValueId id = 0; id < graph_.values.size(); ++id) {
       if (!depends_[id] || graph_.values[id].kind == Value::Kind::input) continue;
       Stage& stage = stages_[positions(id)];
@@ -268,9 +267,7 @@ class NetworkMixing::Paths {
       }
     }
     for (auto& [key, stage] : stages_) {
-      stage.first_bit = bits;
       for (ValueId id : stage.begins) stage.bits += channels(id);
-      bits += stage.bits;
     }
   }
 
@@ -283,59 +280,55 @@ class NetworkMixing::Paths {
     return false;
   }
 
-  /// Returns which beginnings of stages (columns) reach the channels (rows) of each value.
-  std::vector<BitMatrix> reached_values(const std::vector<Path>& paths) const {
-    size_t bits = 0;
-    for (const auto& [key, stage] : stages_) bits += stage.bits;
-    std::vector<BitMatrix> result(graph_.values.size());
-    for (ValueId id = 0; id < graph_.values.size(); ++id) {
-      if (depends_[id]) result[id] = BitMatrix(channels(id), bits);
-    }
-    for (const auto& [key, stage] : stages_) {
-      size_t bit = stage.first_bit;
-      for (ValueId id : stage.begins) {
-        for (size_t c = 0; c < channels(id); ++c) result[id].set(c, bit++);
-      }
-    }
-    for (const Path& p : paths) add_related(result[p.to], *p.relation, result[p.from]);
-    return result;
-  }
-
   double connected(const std::vector<Path>& paths) const {
-    std::vector<BitMatrix> reached = reached_values(paths);
     double sum = 0, counted = 0;
     for (const auto& [key, stage] : stages_) {
-      if (stage.layers < 2 || stage.bits == 0) continue;
-      size_t pairs = 0, met = 0;
-      for (ValueId id : stage.ends) {
-        for (size_t c = 0; c < channels(id); ++c) {
-          met += reached[id].count(c, stage.first_bit, stage.first_bit + stage.bits);
-          pairs += stage.bits;
-        }
-      }
-      if (pairs == 0) continue;
-      sum += static_cast<double>(met) / static_cast<double>(pairs);
+      if (stage.layers < 2 || stage.bits == 0 || stage.ends.empty()) continue;
+      sum += connected_in(key, stage, paths);
       ++counted;
     }
     return counted > 0 ? sum / counted : 1;
   }
 
+  /// Returns which share of the pairs of a stage's beginnings and ends is connected.
+  double connected_in(const Shape& key, const Stage& stage, const std::vector<Path>& paths) const {
+    // Which beginnings (columns) reach the channels (rows) of each value of the stage.
+    std::vector<BitMatrix> reached(graph_.values.size());
+    for (ValueId id = 0; id < graph_.values.size(); ++id) {
+      bool is_inside = depends_[id] && positions(id) == key;
+      if (is_inside) reached[id] = BitMatrix(channels(id), stage.bits);
+    }
+    size_t bit = 0;
+    for (ValueId id : stage.begins) {
+      for (size_t c = 0; c < channels(id); ++c) reached[id].set(c, bit++);
+    }
+    for (const Path& p : paths) {
+      bool is_inside = reached[p.from].rows() > 0 && reached[p.to].rows() > 0;
+      if (is_inside) add_related(reached[p.to], *p.relation, reached[p.from]);
+    }
+    size_t pairs = 0, met = 0;
+    for (ValueId id : stage.ends) {
+      for (size_t c = 0; c < channels(id); ++c) met += reached[id].count(c, 0, stage.bits);
+      pairs += channels(id) * stage.bits;
+    }
+    return pairs > 0 ? static_cast<double>(met) / static_cast<double>(pairs) : 1;
+  }
+
   double dead(const std::vector<Path>& paths) const {
-    std::vector<std::vector<bool>> used(graph_.values.size());
-    for (ValueId id = 0; id < graph_.values.size(); ++id) used[id].resize(channels(id));
-    for (ValueId id : graph_.outputs) used[id].assign(channels(id), true);
+    std::vector<BitMatrix> used(graph_.values.size());  // a row of channels
+    for (ValueId id = 0; id < graph_.values.size(); ++id) used[id] = BitMatrix(1, channels(id));
+    for (ValueId id : graph_.outputs) {
+      for (size_t c = 0; c < channels(id); ++c) used[id].set(0, c);
+    }
     for (auto p = paths.rbegin(); p != paths.rend(); ++p) {
-      for (size_t row = 0; row < p->relation->rows(); ++row) {
-        if (!used[p->to][row]) continue;
-        p->relation->for_each(row, [&](size_t column) { used[p->from][column] = true; });
-      }
+      used[p->to].for_each(0, [&](size_t row) { used[p->from].add(0, *p->relation, row); });
     }
     size_t all = 0, unused = 0;
     for (const Node& node : graph_.nodes) {
       for (ValueId id : node.outputs) {
         if (!depends_[id] || !is_layer(node)) continue;
         all += channels(id);
-        unused += static_cast<size_t>(std::count(used[id].begin(), used[id].end(), false));
+        unused += channels(id) - used[id].count(0, 0, channels(id));
       }
     }
     return all > 0 ? static_cast<double>(unused) / static_cast<double>(all) : 0;

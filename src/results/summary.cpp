@@ -106,10 +106,10 @@ ResultBaseline baseline_of(const StrategyInput& input, const SearchReport& repor
   return result;
 }
 
-std::vector<ResultFamilies> families_of(const StrategyInput& input) {
+std::vector<ResultFamilies> families_of(const StrategyInput& input, const Assignment& winner) {
   double original = time_of(input.tables, Assignment(input.space.sites.size(), 0));
   std::vector<ResultFamilies> result;
-  for (const AblationWay& way : ablation(input)) {
+  for (const AblationWay& way : ablation(input, winner)) {
     result.push_back({way.families, way.time * ms, original * ms, way.predicted, way.used});
   }
   return result;

@@ -6,8 +6,8 @@
 
 namespace lathe {
 
-/// Returns what families contribute, by the tables of a search.
-std::vector<ResultFamilies> families_of(const StrategyInput& input);
+/// Returns what families contribute to the winner of a search, by its tables.
+std::vector<ResultFamilies> families_of(const StrategyInput& input, const Assignment& winner);
 
 /// Returns the winner (the original, if nothing faster passed), its layers, what each kind of layer
 /// could become, and the networks that no other is better than. The caller adds the command, and

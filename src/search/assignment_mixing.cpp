@@ -50,26 +50,31 @@ AssignmentMixing::AssignmentMixing(const Graph& network, const NetworkSpace& spa
   }
 }
 
-/// Returns which channels a layer connects after the recipe of a variant. Each is found once, when
-/// it is asked for: few of all variants are.
-const BitMatrix& AssignmentMixing::relation(size_t kind, size_t variant) const {
-  std::lock_guard lock(mutex_);
-  auto [found, is_new] = relations_.try_emplace({kind, variant});
+/// Returns which channels a layer connects after the recipe of a variant; null if it connects those
+/// that it did. Each is found once, when it is asked for: few of all variants are.
+const BitMatrix* AssignmentMixing::relation(size_t kind, size_t variant) const {
+  auto [found, is_new] = of_.try_emplace({kind, variant}, nullptr);
   if (is_new) {
     Context context;
     Nest nest = samples_inward(nest_of(context, layers_[kind]));
     for (const Step& step : made_[kind][variant]) nest = apply(nest, step).nest;
-    found->second = reached(nest, 0);
+    found->second = &*relations_.insert(reached(nest, 0)).first;
   }
-  return found->second;
+  if (variant == 0) return found->second;
+  return found->second == relation(kind, 0) ? nullptr : found->second;
 }
 
 Mixing AssignmentMixing::of(const Assignment& assignment) const {
+  std::lock_guard lock(mutex_);
+  std::vector<const BitMatrix*> relations(assignment.size(), nullptr);
   NetworkMixing::Changes changes;
   for (size_t s = 0; s < assignment.size(); ++s) {
-    if (assignment[s] != 0) changes[nodes_[s]] = &relation(kinds_[s], assignment[s]);
+    if (assignment[s] != 0) relations[s] = relation(kinds_[s], assignment[s]);
+    if (relations[s] != nullptr) changes[nodes_[s]] = relations[s];
   }
-  return network_.with(changes);
+  auto [found, is_new] = known_.try_emplace(std::move(relations));
+  if (is_new) found->second = network_.with(changes);
+  return found->second;
 }
 
 }  // namespace lathe

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <set>
 
 #include "program/mixing.h"
 #include "search/network_space.h"
@@ -33,9 +34,12 @@ class AssignmentMixing {
   std::vector<Call> layers_;                                          // of the kinds
   std::vector<std::vector<Recipe>> made_;                             // of the kinds and variants
   mutable std::mutex mutex_;                                          // of what is known
-  mutable std::map<std::pair<size_t, size_t>, BitMatrix> relations_;  // of kinds and variants
+  mutable std::set<BitMatrix> relations_;                             // each once
+  mutable std::map<std::pair<size_t, size_t>, const BitMatrix*> of_;  // kinds and variants
+  /// By the relations of the sites; null: as it was. Many variants have the same.
+  mutable std::map<std::vector<const BitMatrix*>, Mixing> known_;
 
-  const BitMatrix& relation(size_t kind, size_t variant) const;
+  const BitMatrix* relation(size_t kind, size_t variant) const;
 };
 
 }  // namespace lathe

@@ -44,12 +44,12 @@ struct NetworkSpace {
 struct SpaceOptions {
   std::string include = "*", exclude = "";  ///< patterns of layers' names
   /// May 1x1 convolutions change? They mix the channels that other layers no longer mix. Rules were
-  /// fitted to networks in which none of them changed.
-  bool pointwise = false;
+  /// fitted to networks in which hardly any of them changed.
+  bool pointwise = true;
   /// May channels become fewer, together with all layers that make and read them? That measures
-  /// and scores many more layers. The default rule was fitted to fewer channels inside blocks, not
-  /// to narrower streams.
-  bool narrow = false;
+  /// and scores more layers. The default rule was fitted to fewer channels inside blocks, not to
+  /// narrower streams.
+  bool narrow = true;
   VariantOptions variants;
   FamilyChoice families;
   size_t most = 0;  ///< variants of a kind, of all families and amounts of work; 0: all

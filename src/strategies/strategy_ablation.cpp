@@ -2,7 +2,10 @@
 #include "strategies/strategy_ablation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
+
+#include "strategies/strategy_refine.h"
 
 namespace lathe {
 namespace {
@@ -10,7 +13,7 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 /// How often families are left out anew, where fewer of them did better.
-constexpr int most_rounds = 4;
+constexpr int most_rounds = 3;
 
 /// Returns the families that layers of a network use, in their order.
 std::vector<Family> used_families(const NetworkSpace& space, const Assignment& assignment) {
@@ -22,60 +25,68 @@ std::vector<Family> used_families(const NetworkSpace& space, const Assignment& a
   return {used.begin(), used.end()};
 }
 
-/// Chooses once, from the variants of some families.
+/// A way, and how it was chosen.
+struct AblationChoice {
+  AblationWay way;
+  Assignment assignment;
+};
+
+/// Chooses once, from the variants of some families, beginning at an assignment.
 template <class Allowed>
-std::optional<AblationWay> chosen_from(const StrategyInput& input, std::string name,
-                                       const Allowed& allowed) {
-  LayerTables tables = input.tables;
-  for (size_t s = 0; s < tables.times.size(); ++s) {
-    for (size_t v = 1; v < tables.times[s].size(); ++v) {
-      if (!allowed(input.space.variant(s, v).family)) tables.times[s][v] = infinity;
+std::optional<AblationChoice> chosen_from(const StrategyInput& input, std::string name,
+                                  const Assignment& begin, const Allowed& allowed) {
+  ChoiceTable times = input.tables.times;
+  Assignment start = begin;
+  for (size_t s = 0; s < times.size(); ++s) {
+    for (size_t v = 1; v < times[s].size(); ++v) {
+      if (!allowed(input.space.variant(s, v).family)) times[s][v] = infinity;
     }
+    if (!std::isfinite(times[s][start[s]])) start[s] = 0;
   }
-  StrategyInput restricted{input.space,  tables,      input.rule, input.limits,
-                           input.trials, input.exact, input.seed};
-  auto proposal = find_strategy("assign").begin(restricted)->propose();
-  if (!proposal) return std::nullopt;
-  FirstJudgement judged = judge_first(input.rule, input.space, tables, proposal->assignment);
-  AblationWay way{std::move(name), judged.time, judged.predicted, {}};
-  for (Family f : used_families(input.space, proposal->assignment)) {
-    way.used.emplace_back(name_of(f));
-  }
-  return way;
+  auto standing = [&](const Assignment& each) { return standing_of(input, each); };
+  Assignment found = refined(input, times, start, standing);
+  if (!standing(found).is_allowed()) return std::nullopt;
+  FirstJudgement judged = judge_first(input.rule, input.space, input.tables, found);
+  AblationChoice choice{{std::move(name), judged.time, judged.predicted, {}}, found};
+  for (Family f : used_families(input.space, found)) choice.way.used.emplace_back(name_of(f));
+  return choice;
 }
 
-/// Chooses without each of the families.
-std::vector<AblationWay> without_each(const StrategyInput& input,
-                                      const std::vector<std::string>& used) {
-  std::vector<AblationWay> ways;
+/// Chooses without each of the families that a choice uses.
+std::vector<AblationChoice> without_each(const StrategyInput& input, const AblationChoice& all) {
+  std::vector<AblationChoice> choices;
+  const std::vector<std::string>& used = all.way.used;
   for (const FamilyRecord& record : families()) {
     if (std::find(used.begin(), used.end(), record.name) == used.end()) continue;
-    auto way = chosen_from(input, fmt::format("all but {}", record.name),
-                           [&](Family f) { return f != record.family; });
-    if (way) ways.push_back(std::move(*way));
+    auto choice = chosen_from(input, fmt::format("all but {}", record.name), all.assignment,
+                              [&](Family f) { return f != record.family; });
+    if (choice) choices.push_back(std::move(*choice));
   }
-  return ways;
+  return choices;
 }
 
 }  // namespace
 
-std::vector<AblationWay> ablation(const StrategyInput& input) {
-  auto all = chosen_from(input, "everything", [](Family) { return true; });
+std::vector<AblationWay> ablation(const StrategyInput& input, const Assignment& winner) {
+  auto all = chosen_from(input, "everything", winner, [](Family) { return true; });
   if (!all) return {};
   // The choice is nearly the best, not always. What some families can make, all of them can: if
   // fewer do better, that is what everything can do.
-  std::vector<AblationWay> others = without_each(input, all->used);
+  std::vector<AblationChoice> others = without_each(input, *all);
   for (int round = 1; round < most_rounds && !others.empty(); ++round) {
-    auto best = std::min_element(others.begin(), others.end(),
-                                 [](const auto& a, const auto& b) { return a.time < b.time; });
-    if (best->time >= all->time) break;
-    all = AblationWay{all->families, best->time, best->predicted, best->used};
-    others = without_each(input, all->used);
+    auto best = std::min_element(others.begin(), others.end(), [](const auto& a, const auto& b) {
+      return a.way.time < b.way.time;
+    });
+    if (best->way.time >= all->way.time) break;
+    best->way.families = all->way.families;
+    all = *best;
+    others = without_each(input, *all);
   }
-  std::vector<AblationWay> ways{std::move(*all)};
-  auto groups = chosen_from(input, "groups only", [](Family f) { return f == Family::grouped; });
-  if (groups) ways.push_back(std::move(*groups));
-  ways.insert(ways.end(), others.begin(), others.end());
+  std::vector<AblationWay> ways{all->way};
+  auto groups = chosen_from(input, "groups only", all->assignment,
+                            [](Family f) { return f == Family::grouped; });
+  if (groups) ways.push_back(groups->way);
+  for (const AblationChoice& choice : others) ways.push_back(choice.way);
   return ways;
 }
 

@@ -15,7 +15,8 @@ struct AblationWay {
 };
 
 /// Chooses with all families, with groups only, and without each family that the first choice uses.
-/// Nothing is measured. The first way is "everything"; empty if that finds nothing.
-std::vector<AblationWay> ablation(const StrategyInput& input);
+/// Each choice begins at "winner", less what it must not use. Nothing is measured. The first way is
+/// "everything"; empty if the tables do not accept that.
+std::vector<AblationWay> ablation(const StrategyInput& input, const Assignment& winner);
 
 }  // namespace lathe

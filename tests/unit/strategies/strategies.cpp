@@ -73,7 +73,7 @@ TEST(Strategies, AblationLeavesFamiliesOut) {
   Case made(8);
   made.space.kinds[0].variants[1].family = Family::grouped;
   made.space.kinds[0].variants[2].family = Family::reads;
-  std::vector<AblationWay> ways = ablation(made.input());
+  std::vector<AblationWay> ways = ablation(made.input(), Assignment(8, 0));
   ASSERT_EQ(ways.size(), 4U);
   using Names = std::vector<std::string>;
   EXPECT_EQ(ways[0].families, "everything");
