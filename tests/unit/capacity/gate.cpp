@@ -67,6 +67,18 @@ TEST(Gate, LooksAtEveryLayer) {
   EXPECT_NE(verdict.reason.find("'b'"), std::string::npos) << verdict.reason;
 }
 
+TEST(Gate, TimesLessCountsEachHalvingForMore) {
+  auto value = [](double to) {
+    return value_of({"macs", Form::times_less},
+                    compared({scores("macs", {16})}, {scores("macs", {to})}).front());
+  };
+  EXPECT_EQ(value(16), 0);
+  EXPECT_EQ(value(32), 0);
+  EXPECT_NEAR(value(8), 1, 1e-9);
+  EXPECT_NEAR(value(4), 3, 1e-9);
+  EXPECT_NEAR(value(1), 15, 1e-9);
+}
+
 TEST(Gate, ThePaperRefusesWhatIsBelow) {
   GateRule paper = find_rule("paper");
   auto accepts = [&](double to) {
