@@ -1,6 +1,7 @@
 // A matrix of bits, for relations between small numbers: does row i go with column j?
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <compare>
 #include <cstddef>
@@ -23,6 +24,8 @@ class BitMatrix {
   void set(size_t row, size_t column) {
     bits_[row * words_ + column / 64] |= uint64_t{1} << (column % 64);
   }
+
+  void clear() { std::fill(bits_.begin(), bits_.end(), 0); }
 
   /// Calls "use" with each column that is set in a row.
   template <class Use>

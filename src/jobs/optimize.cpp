@@ -234,7 +234,9 @@ class NetworkSearch {
   void refine_widths() {
     for (Spacing spacing : {Spacing::sixteenths, Spacing::steps}) {
       if (space_.links.empty()) return;
-      auto proposal = strategy_.begin(input())->propose();
+      StrategyInput in = input();
+      in.readable = false;
+      auto proposal = strategy_.begin(in)->propose();
       if (!proposal || !proposal->exact) return;
       KnownSpace near = refined(space_, tables_, proposal->assignment, spacing);
       space_ = std::move(near.space);

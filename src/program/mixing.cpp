@@ -81,11 +81,11 @@ BitMatrix met(const Nest& nest, const Statement& s, const Access& read) {
 
 /// Adds to each row of "to" the rows of "from" that "relation" names.
 void add_related(BitMatrix& to, const BitMatrix& relation, const BitMatrix& from) {
-  BitMatrix sum;  // of the rows that are named, in a row
+  BitMatrix sum(1, from.columns());  // of the rows that are named
   for (size_t row = 0; row < relation.rows(); ++row) {
     bool is_new = row == 0 || !relation.same_rows(row, row - 1);  // filters of one group are alike
     if (is_new) {
-      sum = BitMatrix(1, from.columns());
+      sum.clear();
       relation.for_each(row, [&](size_t column) { sum.add(0, from, column); });
     }
     to.add(row, sum, 0);
@@ -148,15 +148,59 @@ class NetworkMixing::Paths {
     find_stages();
   }
 
-  Mixing with(const Changes& changes) const {
-    std::vector<Path> paths = paths_;
-    for (Path& p : paths) {
-      auto found = changes.find(p.node);
-      bool is_first = found != changes.end() && graph_.nodes[p.node].inputs[0] == p.from &&
-                      graph_.nodes[p.node].outputs[0] == p.to;
-      if (is_first) p.relation = found->second;
+  size_t stages() const { return counted_.size(); }
+
+  bool is_inside(size_t stage, size_t node) const {
+    return std::any_of(paths_.begin(), paths_.end(), [&](const Path& p) {
+      return p.node == node && is_inside(*counted_[stage], p);
+    });
+  }
+
+  /// Returns which share of the pairs of a stage's beginnings and ends is connected.
+  double connected_in(size_t number, const Changes& changes) const {
+    const Stage& stage = *counted_[number];
+    // Which beginnings (columns) reach the channels (rows) of each value of the stage.
+    std::vector<BitMatrix> reached(graph_.values.size());
+    for (ValueId id = 0; id < graph_.values.size(); ++id) {
+      if (depends_[id] && positions(id) == stage.positions) {
+        reached[id] = BitMatrix(channels(id), stage.bits);
+      }
     }
-    return {connected(paths), dead(paths)};
+    size_t bit = 0;
+    for (ValueId id : stage.begins) {
+      for (size_t c = 0; c < channels(id); ++c) reached[id].set(c, bit++);
+    }
+    for (const Path& p : paths_) {
+      if (!is_inside(stage, p)) continue;
+      add_related(reached[p.to], *relation(p, changes), reached[p.from]);
+    }
+    size_t pairs = 0, met = 0;
+    for (ValueId id : stage.ends) {
+      for (size_t c = 0; c < channels(id); ++c) met += reached[id].count(c, 0, stage.bits);
+      pairs += channels(id) * stage.bits;
+    }
+    return pairs > 0 ? static_cast<double>(met) / static_cast<double>(pairs) : 1;
+  }
+
+  double dead(const Changes& changes) const {
+    std::vector<BitMatrix> used(graph_.values.size());  // a row of channels
+    for (ValueId id = 0; id < graph_.values.size(); ++id) used[id] = BitMatrix(1, channels(id));
+    for (ValueId id : graph_.outputs) {
+      for (size_t c = 0; c < channels(id); ++c) used[id].set(0, c);
+    }
+    for (auto p = paths_.rbegin(); p != paths_.rend(); ++p) {
+      const BitMatrix& relation = *this->relation(*p, changes);
+      used[p->to].for_each(0, [&](size_t row) { used[p->from].add(0, relation, row); });
+    }
+    size_t all = 0, unused = 0;
+    for (const Node& node : graph_.nodes) {
+      for (ValueId id : node.outputs) {
+        if (!depends_[id] || !is_layer(node)) continue;
+        all += channels(id);
+        unused += channels(id) - used[id].count(0, 0, channels(id));
+      }
+    }
+    return all > 0 ? static_cast<double>(unused) / static_cast<double>(all) : 0;
   }
 
  private:
@@ -169,6 +213,7 @@ class NetworkMixing::Paths {
 
   /// All that has the same positions.
   struct Stage {
+    Shape positions;
     size_t bits = 0;  ///< the channels at its beginning
     std::vector<ValueId> begins, ends;
     size_t layers = 0;  ///< that read channels of the stage
@@ -182,6 +227,21 @@ class NetworkMixing::Paths {
   std::map<std::string, BitMatrix> known_;
   std::vector<Path> paths_;  // in the order of nodes
   std::map<Shape, Stage> stages_;
+  std::vector<const Stage*> counted_;  // those of at least two layers
+
+  bool is_inside(const Stage& stage, const Path& p) const {
+    bool is_input = graph_.values[p.from].kind == Value::Kind::input;
+    return !is_input && positions(p.from) == stage.positions && positions(p.to) == stage.positions;
+  }
+
+  /// Returns what a path relates, after changes.
+  const BitMatrix* relation(const Path& p, const Changes& changes) const {
+    auto found = changes.find(p.node);
+    const Node& node = graph_.nodes[p.node];
+    bool is_first =
+        found != changes.end() && node.inputs[0] == p.from && node.outputs[0] == p.to;
+    return is_first ? found->second : p.relation;
+  }
 
   const Shape& shape(ValueId id) const { return graph_.values[id].type.shape; }
   size_t channels(ValueId id) const { return channels_of(shape(id)); }
@@ -267,7 +327,11 @@ class NetworkMixing::Paths {
       }
     }
     for (auto& [key, stage] : stages_) {
+      stage.positions = key;
       for (ValueId id : stage.begins) stage.bits += channels(id);
+      size_t ends = 0;
+      for (ValueId id : stage.ends) ends += channels(id);
+      if (stage.layers >= 2 && stage.bits * ends > 0) counted_.push_back(&stage);
     }
   }
 
@@ -279,67 +343,29 @@ class NetworkMixing::Paths {
     }
     return false;
   }
-
-  double connected(const std::vector<Path>& paths) const {
-    double sum = 0, counted = 0;
-    for (const auto& [key, stage] : stages_) {
-      if (stage.layers < 2 || stage.bits == 0 || stage.ends.empty()) continue;
-      sum += connected_in(key, stage, paths);
-      ++counted;
-    }
-    return counted > 0 ? sum / counted : 1;
-  }
-
-  /// Returns which share of the pairs of a stage's beginnings and ends is connected.
-  double connected_in(const Shape& key, const Stage& stage, const std::vector<Path>& paths) const {
-    // Which beginnings (columns) reach the channels (rows) of each value of the stage.
-    std::vector<BitMatrix> reached(graph_.values.size());
-    for (ValueId id = 0; id < graph_.values.size(); ++id) {
-      bool is_inside = depends_[id] && positions(id) == key;
-      if (is_inside) reached[id] = BitMatrix(channels(id), stage.bits);
-    }
-    size_t bit = 0;
-    for (ValueId id : stage.begins) {
-      for (size_t c = 0; c < channels(id); ++c) reached[id].set(c, bit++);
-    }
-    for (const Path& p : paths) {
-      bool is_inside = reached[p.from].rows() > 0 && reached[p.to].rows() > 0;
-      if (is_inside) add_related(reached[p.to], *p.relation, reached[p.from]);
-    }
-    size_t pairs = 0, met = 0;
-    for (ValueId id : stage.ends) {
-      for (size_t c = 0; c < channels(id); ++c) met += reached[id].count(c, 0, stage.bits);
-      pairs += channels(id) * stage.bits;
-    }
-    return pairs > 0 ? static_cast<double>(met) / static_cast<double>(pairs) : 1;
-  }
-
-  double dead(const std::vector<Path>& paths) const {
-    std::vector<BitMatrix> used(graph_.values.size());  // a row of channels
-    for (ValueId id = 0; id < graph_.values.size(); ++id) used[id] = BitMatrix(1, channels(id));
-    for (ValueId id : graph_.outputs) {
-      for (size_t c = 0; c < channels(id); ++c) used[id].set(0, c);
-    }
-    for (auto p = paths.rbegin(); p != paths.rend(); ++p) {
-      used[p->to].for_each(0, [&](size_t row) { used[p->from].add(0, *p->relation, row); });
-    }
-    size_t all = 0, unused = 0;
-    for (const Node& node : graph_.nodes) {
-      for (ValueId id : node.outputs) {
-        if (!depends_[id] || !is_layer(node)) continue;
-        all += channels(id);
-        unused += channels(id) - used[id].count(0, 0, channels(id));
-      }
-    }
-    return all > 0 ? static_cast<double>(unused) / static_cast<double>(all) : 0;
-  }
 };
 
 NetworkMixing::NetworkMixing(const Graph& network) : paths_(std::make_unique<Paths>(network)) {}
 NetworkMixing::~NetworkMixing() = default;
 NetworkMixing::NetworkMixing(NetworkMixing&&) noexcept = default;
 
-Mixing NetworkMixing::with(const Changes& changes) const { return paths_->with(changes); }
+size_t NetworkMixing::stages() const { return paths_->stages(); }
+
+bool NetworkMixing::is_inside(size_t stage, size_t node) const {
+  return paths_->is_inside(stage, node);
+}
+
+double NetworkMixing::connected_in(size_t stage, const Changes& changes) const {
+  return paths_->connected_in(stage, changes);
+}
+
+double NetworkMixing::dead(const Changes& changes) const { return paths_->dead(changes); }
+
+Mixing NetworkMixing::with(const Changes& changes) const {
+  double sum = 0;
+  for (size_t stage = 0; stage < stages(); ++stage) sum += connected_in(stage, changes);
+  return {stages() > 0 ? sum / static_cast<double>(stages()) : 1, dead(changes)};
+}
 
 Mixing mixing_of(const Graph& network) { return NetworkMixing(network).with({}); }
 

@@ -50,6 +50,14 @@ class NetworkMixing {
   using Changes = std::map<size_t, const BitMatrix*>;
   Mixing with(const Changes& changes) const;
 
+  /// Mixing::connected is the mean of connected_in() over all of so many stages, and 1 if there are
+  /// none. What is known of a stage stays true while nothing inside of it changes.
+  size_t stages() const;
+  bool is_inside(size_t stage, size_t node) const;
+  double connected_in(size_t stage, const Changes& changes) const;
+  /// Returns Mixing::dead.
+  double dead(const Changes& changes) const;
+
  private:
   class Paths;
   std::unique_ptr<Paths> paths_;

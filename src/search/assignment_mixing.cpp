@@ -43,6 +43,13 @@ AssignmentMixing::AssignmentMixing(const Graph& network, const NetworkSpace& spa
     auto maker = maker_of(network, node);
     follows_.push_back(maker && std::find(nodes_.begin(), nodes_.end(), *maker) != nodes_.end());
   }
+  inside_.resize(network_.stages());
+  connected_.resize(network_.stages());
+  for (size_t stage = 0; stage < inside_.size(); ++stage) {
+    for (size_t s = 0; s < nodes_.size(); ++s) {
+      if (network_.is_inside(stage, nodes_[s])) inside_[stage].push_back(s);
+    }
+  }
   for (const LayerKind& kind : space.kinds) {
     layers_.push_back(call_of(network, network.nodes[nodes_[kind.sites.front()]]));
     made_.emplace_back();
@@ -66,15 +73,23 @@ const BitMatrix* AssignmentMixing::relation(size_t kind, size_t variant) const {
 
 Mixing AssignmentMixing::of(const Assignment& assignment) const {
   std::lock_guard lock(mutex_);
-  std::vector<const BitMatrix*> relations(assignment.size(), nullptr);
+  Relations all(assignment.size(), nullptr);
   NetworkMixing::Changes changes;
   for (size_t s = 0; s < assignment.size(); ++s) {
-    if (assignment[s] != 0) relations[s] = relation(kinds_[s], assignment[s]);
-    if (relations[s] != nullptr) changes[nodes_[s]] = relations[s];
+    if (assignment[s] != 0) all[s] = relation(kinds_[s], assignment[s]);
+    if (all[s] != nullptr) changes[nodes_[s]] = all[s];
   }
-  auto [found, is_new] = known_.try_emplace(std::move(relations));
-  if (is_new) found->second = network_.with(changes);
-  return found->second;
+  double sum = 0;
+  for (size_t stage = 0; stage < inside_.size(); ++stage) {
+    Relations inside;
+    for (size_t s : inside_[stage]) inside.push_back(all[s]);
+    auto [found, is_new] = connected_[stage].try_emplace(std::move(inside));
+    if (is_new) found->second = network_.connected_in(stage, changes);
+    sum += found->second;
+  }
+  auto [found, is_new] = dead_.try_emplace(std::move(all));
+  if (is_new) found->second = network_.dead(changes);
+  return {inside_.empty() ? 1 : sum / static_cast<double>(inside_.size()), found->second};
 }
 
 }  // namespace lathe

@@ -36,8 +36,11 @@ class AssignmentMixing {
   mutable std::mutex mutex_;                                          // of what is known
   mutable std::set<BitMatrix> relations_;                             // each once
   mutable std::map<std::pair<size_t, size_t>, const BitMatrix*> of_;  // kinds and variants
-  /// By the relations of the sites; null: as it was. Many variants have the same.
-  mutable std::map<std::vector<const BitMatrix*>, Mixing> known_;
+  /// The relations of sites; null: as it was. Many variants have the same.
+  using Relations = std::vector<const BitMatrix*>;
+  std::vector<std::vector<size_t>> inside_;                      // the sites of each stage
+  mutable std::vector<std::map<Relations, double>> connected_;   // in each stage
+  mutable std::map<Relations, double> dead_;
 
   const BitMatrix* relation(size_t kind, size_t variant) const;
 };

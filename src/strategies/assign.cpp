@@ -35,6 +35,10 @@ constexpr double bands_left = 0.9;
 /// How often that is done: by then an eighth of the bands is left.
 constexpr int attempts = 20;
 
+/// Points that are spared after a network was refused: the next one differs a little in what the
+/// tables do not know, too.
+constexpr double spared = 0.05;
+
 /// Points by which exact evaluation may raise the predictions of the tables. It may lower them by
 /// any amount, but a lucky network must not make all others look good.
 constexpr double most_praise = 0.5;
@@ -77,7 +81,7 @@ class AssigningSearcher : public Searcher {
     for (int attempt = 0; attempt < attempts; ++attempt) {
       Found best = solve();
       if (!best.assignment) return std::nullopt;
-      bool is_first = seen_.empty() && !in_time() && !input_.rule.is_paper;
+      bool is_first = input_.readable && seen_.empty() && !in_time() && !input_.rule.is_paper;
       if (is_first) best = with_fewer_families(std::move(best));
       if (seen_.insert(*best.assignment).second) {
         ++tried_;
@@ -96,6 +100,7 @@ class AssigningSearcher : public Searcher {
     accepted_ = observation.accepted && observation.failure.empty();
     double size = std::max(1.0, size_reduced(input_.space, last_));
     exact_.points = std::min(most_praise, observation.predicted - first.predicted) / size;
+    if (!accepted_) exact_.points -= spared / size;
     exact_.network = (observation.log_ratio - first.log_ratio) / size;
     exact_.slower = observation.time / first.time;
     for (size_t s = 0; s < sites_; ++s) {

@@ -35,6 +35,7 @@ struct StrategyInput {
   long trials = 1000;  ///< how many networks the tables judge, if the strategy draws networks
   long exact = 6;      ///< how many networks are evaluated and measured, at most
   uint64_t seed = 1;
+  bool readable = true;  ///< is a network wanted that people read? Then few families are better
 };
 
 /// A network to try.
