@@ -136,6 +136,10 @@ class AssigningSearcher : public Searcher {
 
   /// Returns the fastest assignment found that the tables, corrected, accept.
   Found solve() const {
+    if (tried_ > 0) {  // the next network is near the last one
+      Found found = found_from(last_, allowed_times());
+      if (found.assignment) return found;
+    }
     std::vector<Assignment> starts;
     for (double size : first_sizes) {
       auto found = cheapest(linear_program(shares_at(size)));
@@ -144,7 +148,6 @@ class AssigningSearcher : public Searcher {
       starts.push_back(with_shuffles(input_, *found));
       if (input_.rule.is_paper) break;  // it is linear
     }
-    if (tried_ > 0) starts.push_back(last_);
     starts.emplace_back(sites_, 0);  // the original, which is always allowed
     Found best;
     for (const Assignment& start : starts) {
