@@ -81,15 +81,31 @@ class Convolutions {
   std::vector<Shape> points(Part part, const Shape& x) const {
     std::vector<Shape> result{x};
     for (size_t c = 0; c < sizes_.size(); ++c) {
-      if (parts_[c] != part) continue;
-      std::vector<Shape> longer;
-      for (const Shape& point : result) {
-        for (long i = 0; i < sizes_[c]; ++i) {
-          longer.push_back(point);
-          longer.back()[c] = i;
-        }
+      if (parts_[c] == part) result = along(c, result);
+    }
+    return result;
+  }
+
+  /// Lists the points of the window in the order of the dimensions, whichever order the loops have:
+  /// so the weights of a convolution are stored.
+  std::vector<Shape> window_points(const Shape& x) const {
+    std::vector<Shape> result{x};
+    for (size_t d = 2; d < input_.size(); ++d) {
+      for (size_t c = 0; c < sizes_.size(); ++c) {
+        if (parts_[c] == Part::window && moves(input_, d, c)) result = along(c, result);
       }
-      result = std::move(longer);
+    }
+    return result;
+  }
+
+  /// Moves each of the points along one coordinate.
+  std::vector<Shape> along(size_t c, const std::vector<Shape>& points) const {
+    std::vector<Shape> result;
+    for (const Shape& point : points) {
+      for (long i = 0; i < sizes_[c]; ++i) {
+        result.push_back(point);
+        result.back()[c] = i;
+      }
     }
     return result;
   }
@@ -123,7 +139,7 @@ class Convolutions {
   Shape offsets_inside(const Shape& filter) const {
     long origin = weight_offset(filter);
     Shape window, all;
-    for (const Shape& k : points(Part::window, filter)) window.push_back(weight_offset(k) - origin);
+    for (const Shape& k : window_points(filter)) window.push_back(weight_offset(k) - origin);
     for (const Shape& c : points(Part::channel, filter)) {
       long channel = weight_offset(c) - origin;
       for (long element : window) all.push_back(channel + element);
