@@ -197,6 +197,17 @@ class Layer {
     return result;
   }
 
+  /// Does a copy within one tensor read elements that it writes, other than each from itself?
+  static bool reads_what_it_writes(const Piece& piece, const std::vector<Shape>& from_places) {
+    if (piece.to == from_places) return false;
+    for (size_t d = 0; d < piece.to.size(); ++d) {
+      const Shape &to = piece.to[d], &from = from_places[d];
+      bool meet = std::find_first_of(to.begin(), to.end(), from.begin(), from.end()) != to.end();
+      if (!meet) return false;
+    }
+    return true;
+  }
+
   void add_copy(const Statement& s) {
     Shape sizes = extents(plain_order(s, {}));
     const Access& source = s.reads[s.value.read];
@@ -205,7 +216,8 @@ class Layer {
     if (!found_whole) refuse("statement '" + s.name + "' copies what is not computed in one piece");
     const Piece& whole = *found_whole;
     Piece piece{whole.value, {}, {}};
-    std::set<size_t> owned;  // coordinates that move along one dimension
+    std::vector<Shape> from_places;  // in the tensor
+    std::set<size_t> owned;          // coordinates that move along one dimension
     for (size_t d = 0; d < to.size(); ++d) {
       Shape targets{to[d].constant}, sources{from[d].constant};
       for (size_t c = 0; c < sizes.size(); ++c) {
@@ -221,10 +233,17 @@ class Layer {
           refuse("statement '" + s.name + "' copies what is not there");
         inside.push_back(whole.from[d][static_cast<size_t>(found - whole.to[d].begin())]);
       }
+      if (std::set<long>(targets.begin(), targets.end()).size() < targets.size()) {
+        refuse("statement '" + s.name + "' copies several elements to one");
+      }
       piece.to.push_back(targets);
       piece.from.push_back(inside);
+      from_places.push_back(sources);
     }
-    pieces_[s.write.tensor].add(piece);
+    if (source.tensor == s.write.tensor && reads_what_it_writes(piece, from_places)) {
+      refuse("statement '" + s.name + "' copies what it has copied before");
+    }
+    pieces_[s.write.tensor].assign(piece);
   }
 
   // Normalisations.

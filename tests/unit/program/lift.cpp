@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "legality/legality.h"
+#include "nest/text.h"
 #include "onnx/onnx.h"
 #include "support/lifted_layer.h"
 
@@ -262,6 +263,34 @@ TEST(Lift, OtherRanks) {
 TEST(Lift, ProgramStepsChangeNothing) {
   Graph graph = expect_same(plain, "split(co, 4) -> interchange(co.i, ci) -> vectorize(ow)");
   EXPECT_EQ(structural_hash(graph), structural_hash(one_layer(plain)));
+}
+
+/// A convolution in groups of one channel, whose result a statement then copies.
+Nest copied_within(isl::ctx ctx, const std::string& copy) {
+  return parse_nest(ctx, R"(nest conv
+tensor I: input f32[1, 4, 2, 4]
+tensor W: weight f32[4, 4, 1, 1]
+tensor O: output f32[1, 4, 2, 4]
+statement conv[c < 4, oh < 2, ow < 4]:
+  O[0, c, oh, ow] += W[c, c, 0, 0] * I[0, c, oh, ow]
+statement fill[c < 4, oh < 2, ow < 4]:
+  )" + copy + "\n");
+}
+
+TEST(Lift, CopiesReplaceWhatIsThere) {
+  Context context;
+  Graph graph = one_layer("conv(f32[1x4x2x4], f32[4x4x1x1])");
+  Nest nest = copied_within(context, "O[0, c, oh, ow] = O[0, c, oh, ow]");
+  expect_lifted_computes(graph, nest, with_nest(graph, 0, nest));
+  // Here the last two channels would be copied from what is no longer there.
+  nest = copied_within(context, "O[0, c, oh, ow] = O[0, 3 - c, oh, ow]");
+  try {
+    expect_lifted_computes(graph, nest, with_nest(graph, 0, nest));
+    FAIL() << "accepted";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("copies what it has copied before"), std::string::npos)
+        << error.what();
+  }
 }
 
 /// Expects that the changed layer has no form, and what is said of it.
