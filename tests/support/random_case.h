@@ -85,7 +85,12 @@ void for_each_case(long otherwise, Body body) {
     } catch (const std::exception& error) {
       ADD_FAILURE() << "threw " << error.what();
     }
-    if (!testing::Test::HasFailure()) continue;
+    if (!testing::Test::HasFailure()) {
+      constexpr long told = 1000;  // a long run says how far it is
+      bool tells = last - first > told && (k + 1) % told == 0;
+      if (tells) std::cout << fmt::format("{}: cases {} to {} hold", test, first, k) << std::endl;
+      continue;
+    }
     ADD_FAILURE() << fmt::format("case {}; repeat it with LATHE_SEED={} LATHE_CASE={}\n{}", k, seed,
                                  k, trial.story);
     return;
