@@ -51,8 +51,8 @@ Applied keep_outermost(const Nest& nest, const NeuralTarget& target, const Kept&
   bool indexes = poly::involves(target.statement.write.at, 0);
   if (!indexes || writes_all(target, changed.first)) {
     if (!named.empty()) {
-      fail("loop '{}' does not {} {}: every element is still written, and there is nothing to {}",
-           loop.name, indexes ? "alone index" : "index",
+      fail("loop '{}' {} {}: every element is still written, and there is nothing to {}", loop.name,
+           indexes ? "comes several times to each element of" : "does not index",
            nest.tensors()[target.statement.write.tensor].name, named);
     }
     return {assemble(nest, target, changed), note};

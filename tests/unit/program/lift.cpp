@@ -251,6 +251,10 @@ TEST(Lift, AddedWeightsAreCutIntoParts) {
 TEST(Lift, Batches) {
   expect_same("conv(f32[3x4x5x5], f32[6x4x3x3], f32[6])",
               "reorder(co, ci, oh, ow, kh, kw, n) -> group(2)");
+  // Samples in another order, and in parts.
+  const char* four = "conv(f32[4x4x5x5], f32[6x4x3x3], f32[6])";
+  expect_same(four, "split(n, 2) -> reorder(co, ci, oh, ow, kh, kw, n.i, n.o) -> group(2)");
+  expect_same(four, "split_range(n, 1/2)");
 }
 
 TEST(Lift, OtherRanks) {
