@@ -62,10 +62,13 @@ class Convolutions {
       if (moves(write_, d, c)) ++rows_out, where_out = d;
       if (moves(input_, d, c)) ++rows_in, where_in = d;
     }
-    bool batch = moves(write_, 0, c) || moves(input_, 0, c);
+    bool to_samples = moves(write_, 0, c), from_samples = moves(input_, 0, c);
     bool filter = moves(write_, 1, c), channel = moves(input_, 1, c);
     bool rows = rows_out + rows_in > 0;
-    if (batch) return filter || channel || rows ? Part::several : Part::batch;
+    if (to_samples || from_samples) {
+      bool alone = to_samples && from_samples && !filter && !channel && !rows;
+      return alone ? Part::batch : Part::several;
+    }
     if (!rows && filter) return channel ? Part::group : Part::filter;
     if (!rows) return channel ? Part::channel : Part::several;
     if (filter || channel || rows_out > 1 || rows_in != 1) return Part::several;
@@ -81,22 +84,38 @@ class Convolutions {
   std::vector<Shape> points(Part part, const Shape& x) const {
     std::vector<Shape> result{x};
     for (size_t c = 0; c < sizes_.size(); ++c) {
-      if (parts_[c] != part) continue;
-      std::vector<Shape> longer;
-      for (const Shape& point : result) {
-        for (long i = 0; i < sizes_[c]; ++i) {
-          longer.push_back(point);
-          longer.back()[c] = i;
-        }
+      if (parts_[c] == part) result = along(c, result);
+    }
+    return result;
+  }
+
+  /// Lists the points of the window in the order of the dimensions, whichever order the loops have:
+  /// so the weights of a convolution are stored.
+  std::vector<Shape> window_points(const Shape& x) const {
+    std::vector<Shape> result{x};
+    for (size_t d = 2; d < input_.size(); ++d) {
+      for (size_t c = 0; c < sizes_.size(); ++c) {
+        if (parts_[c] == Part::window && moves(input_, d, c)) result = along(c, result);
       }
-      result = std::move(longer);
+    }
+    return result;
+  }
+
+  /// Moves each of the points along one coordinate.
+  std::vector<Shape> along(size_t c, const std::vector<Shape>& points) const {
+    std::vector<Shape> result;
+    for (const Shape& point : points) {
+      for (long i = 0; i < sizes_[c]; ++i) {
+        result.push_back(point);
+        result.back()[c] = i;
+      }
     }
     return result;
   }
 
   /// Returns the convolution of the iterations in which the unrolled loops are as in "x".
   Convolution at(const Shape& x) const {
-    Convolution result{input_tensor_, weight_tensor_, 0, {}, {}, {}, {}, {}};
+    Convolution result{input_tensor_, weight_tensor_, 0, {}, {}, {}, {}, {}, {}};
     for (size_t d = 2; d < input_.size(); ++d) result.slides.push_back(sliding(d, x));
     Shape filters, inside = offsets_inside(x);
     std::vector<Shape> groups = points(Part::group, x);
@@ -113,8 +132,9 @@ class Convolutions {
                            static_cast<long>(result.channels.size()) / result.groups};
     for (const SlidingWindow& s : result.slides) result.weight_shape.push_back(s.elements);
     for (size_t d = 0; d < write_.size(); ++d) {
-      result.to.push_back(d == 1 ? filters : rows_written(d, x));
+      result.to.push_back(d == 1 ? filters : rows(write_, d, x));
     }
+    result.samples = rows(input_, 0, x);
     return result;
   }
 
@@ -123,7 +143,7 @@ class Convolutions {
   Shape offsets_inside(const Shape& filter) const {
     long origin = weight_offset(filter);
     Shape window, all;
-    for (const Shape& k : points(Part::window, filter)) window.push_back(weight_offset(k) - origin);
+    for (const Shape& k : window_points(filter)) window.push_back(weight_offset(k) - origin);
     for (const Shape& c : points(Part::channel, filter)) {
       long channel = weight_offset(c) - origin;
       for (long element : window) all.push_back(channel + element);
@@ -138,18 +158,16 @@ class Convolutions {
     return offset;
   }
 
-  Shape rows_written(size_t d, const Shape& x) const {
-    Shape rows{write_[d].at(x)};
+  /// Returns the samples or rows along dimension "d" of an access, one for each position.
+  Shape rows(const std::vector<Linear>& index, size_t d, const Shape& x) const {
+    Shape result{index[d].at(x)};
     for (size_t c = 0; c < sizes_.size(); ++c) {
       bool is_row = parts_[c] == Part::position || parts_[c] == Part::batch;
-      if (!is_row || !moves(write_, d, c)) continue;
-      Shape longer;
-      for (long row : rows) {
-        for (long i = 0; i < sizes_[c]; ++i) longer.push_back(row + write_[d].coefficients[c] * i);
+      if (is_row && moves(index, d, c)) {
+        result = stepped(result, index[d].coefficients[c], sizes_[c]);
       }
-      rows = std::move(longer);
     }
-    return rows;
+    return result;
   }
 
   SlidingWindow sliding(size_t d, const Shape& x) const {
@@ -179,6 +197,14 @@ long Linear::at(const Shape& x) const {
   long value = constant;
   for (size_t i = 0; i < x.size(); ++i) value += coefficients[i] * x[i];
   return value;
+}
+
+Shape stepped(const Shape& list, long step, long count) {
+  Shape result;
+  for (long x : list) {
+    for (long i = 0; i < count; ++i) result.push_back(x + step * i);
+  }
+  return result;
 }
 
 std::vector<Linear> linear_indices(const Nest& nest, const Access& access) {

@@ -32,6 +32,9 @@ struct Linear {
 /// behind the padding.
 std::vector<Linear> linear_indices(const Nest& nest, const Access& access);
 
+/// Returns  x + step * i  for every x of a list and every i < count.
+Shape stepped(const Shape& list, long step, long count);
+
 /// One dimension that the window of a convolution slides along.
 struct SlidingWindow {
   long outputs = 1, elements = 1, stride = 1, dilation = 1;
@@ -47,6 +50,7 @@ struct Convolution {
   std::vector<Shape> to;  ///< for each dimension of the result, its indices in what is written
   Shape weight_shape;     ///< filters, channels of a group, kernel
   Shape weight_offsets;   ///< which elements of the weight these are, as it is stored
+  Shape samples;          ///< of the input: what the samples of the result are made of
 };
 
 /// Takes apart a statement  T += W * X, where W is a weight and all indices are linear. Throws

@@ -1,8 +1,8 @@
 // lift.cpp: from a nest back to operators of a graph. Interface: lift.h.
 //
 // A statement of products becomes one or several convolutions of parts of its input
-// (convolution.h), a copy a "take", a normalisation a batch_norm (normalisation.h). Each makes a
-// piece of the tensor that it writes (pieces.h).
+// (convolution.h), a copy a "take" (copy.h), a normalisation a batch_norm (normalisation.h). Each
+// makes a piece of the tensor that it writes (pieces.h).
 #include "program/lift.h"
 
 #include <algorithm>
@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "program/convolution.h"
+#include "program/copy.h"
 #include "program/normalisation.h"
 #include "program/pieces.h"
 
@@ -188,43 +189,23 @@ class Layer {
 
   // Copies: elements that stand for others.
 
-  /// Returns  x + step * i  for every x of a list and every i < count.
-  static Shape stepped(const Shape& list, long step, long count) {
-    Shape result;
-    for (long x : list) {
-      for (long i = 0; i < count; ++i) result.push_back(x + step * i);
-    }
-    return result;
-  }
-
   void add_copy(const Statement& s) {
-    Shape sizes = extents(plain_order(s, {}));
-    const Access& source = s.reads[s.value.read];
-    std::vector<Linear> to = linear_indices(nest_, s.write), from = linear_indices(nest_, source);
-    auto found_whole = pieces_[source.tensor].merged();
-    if (!found_whole) refuse("statement '" + s.name + "' copies what is not computed in one piece");
-    const Piece& whole = *found_whole;
-    Piece piece{whole.value, {}, {}};
-    std::set<size_t> owned;  // coordinates that move along one dimension
-    for (size_t d = 0; d < to.size(); ++d) {
-      Shape targets{to[d].constant}, sources{from[d].constant};
-      for (size_t c = 0; c < sizes.size(); ++c) {
-        if (to[d].coefficients[c] == 0 && from[d].coefficients[c] == 0) continue;
-        if (!owned.insert(c).second) refuse("statement '" + s.name + "' mixes dimensions");
-        targets = stepped(targets, to[d].coefficients[c], sizes[c]);
-        sources = stepped(sources, from[d].coefficients[c], sizes[c]);
-      }
+    Copy copy = copy_of(nest_, s);
+    auto whole = pieces_[copy.tensor].merged();
+    if (!whole) refuse("statement '" + s.name + "' copies what is not computed in one piece");
+    Piece piece{whole->value, {}, copy.to};
+    for (size_t d = 0; d < copy.to.size(); ++d) {
       Shape inside;
-      for (long index : sources) {
-        auto found = std::find(whole.to[d].begin(), whole.to[d].end(), index);
-        if (found == whole.to[d].end())
+      for (long index : copy.from[d]) {
+        auto found = std::find(whole->to[d].begin(), whole->to[d].end(), index);
+        if (found == whole->to[d].end()) {
           refuse("statement '" + s.name + "' copies what is not there");
-        inside.push_back(whole.from[d][static_cast<size_t>(found - whole.to[d].begin())]);
+        }
+        inside.push_back(whole->from[d][static_cast<size_t>(found - whole->to[d].begin())]);
       }
-      piece.to.push_back(targets);
-      piece.from.push_back(inside);
+      piece.from.push_back(std::move(inside));
     }
-    pieces_[s.write.tensor].add(piece);
+    pieces_[s.write.tensor].assign(piece);
   }
 
   // Normalisations.
@@ -254,7 +235,7 @@ class Layer {
   // Products: convolutions.
 
   void add_convolution(const Convolution& c, size_t tensor) {
-    ValueId source = selected(value_of_input(c.input), c.channels, c.slides);
+    ValueId source = selected(value_of_input(c.input), c);
     Shape shape = weight_shape(c);
     ValueId weight = chosen_weights(find_part(c.weight, shape, c.weight_offsets),
                                     he_fan_out(shape, c.groups), Value::Kind::weight);
@@ -267,9 +248,11 @@ class Layer {
     pieces_[tensor].add(piece);
   }
 
-  /// Cuts the channels, and the rows that no window touches, out of an input.
-  ValueId selected(ValueId value, const Shape& channels, const std::vector<SlidingWindow>& slides) {
-    value = taken(out_, value, 1, channels, node_.name);
+  /// Cuts the samples, the channels, and the rows that windows touch out of an input.
+  ValueId selected(ValueId value, const Convolution& c) {
+    const std::vector<SlidingWindow>& slides = c.slides;
+    value = taken(out_, value, 0, c.samples, node_.name);
+    value = taken(out_, value, 1, c.channels, node_.name);
     Shape starts(out_.shape(value).size(), 0), sizes = out_.shape(value);
     for (size_t d = 0; d < slides.size(); ++d) {
       long first = std::max(0L, slides[d].first), spare = sizes[d + 2] - slides[d].end;

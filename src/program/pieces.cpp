@@ -78,6 +78,14 @@ void Pieces::add(const Piece& unordered) {
   pieces_.push_back(piece);
 }
 
+void Pieces::assign(const Piece& unordered) {
+  Piece piece = in_order(unordered);
+  auto there = std::find_if(pieces_.begin(), pieces_.end(),
+                            [&](const Piece& other) { return other.to == piece.to; });
+  if (there != pieces_.end()) pieces_.erase(there);
+  pieces_.push_back(std::move(piece));
+}
+
 ValueId Pieces::materialised(const Piece& piece) const {
   ValueId value = piece.value;
   for (size_t d = 0; d < piece.from.size(); ++d) {

@@ -27,6 +27,10 @@ class Pieces {
   /// Adds a piece. If there is one at the same place, the two are summed.
   void add(const Piece& piece);
 
+  /// Puts a piece in place of the one at the same place, if there is one: it was assigned, not
+  /// added.
+  void assign(const Piece& piece);
+
   /// Returns all pieces as one; nothing if there are none or they do not fit together.
   std::optional<Piece> merged() const;
   /// Returns the whole tensor of this shape; nothing if elements are missing.

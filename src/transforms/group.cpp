@@ -74,6 +74,11 @@ Statement fill_slices(const Nest& nest, const NeuralTarget& target, long groups)
   return s;
 }
 
+bool both_index_what_is_written(const NeuralTarget& target) {
+  const isl::multi_aff& written = target.statement.write.at;
+  return poly::involves(written, 0) && poly::involves(written, 1);
+}
+
 /// Which of the two outermost loops counts filters, if one does?
 std::optional<size_t> filter_loop(const Nest& nest, const NeuralTarget& target) {
   for (size_t i : {0, 1}) {
@@ -141,8 +146,7 @@ Applied slice(const Nest& nest, const Arguments& args) {
   const std::string& tensor = nest.tensors()[target.statement.write.tensor].name;
   auto changed = sliced(nest, target, groups);
   std::string note = fmt::format("{} and {} in {} slices, each with its own", a, b, groups);
-  bool gaps =
-      poly::involves(target.statement.write.at, 0) && poly::involves(target.statement.write.at, 1);
+  bool gaps = both_index_what_is_written(target) && !writes_all(target, changed.first);
   if (!gaps) {
     if (args.has(1)) return mixed(nest, target, changed, args.name(1), note);
     return {assemble(nest, target, changed), note};
@@ -159,7 +163,7 @@ Applied slice(const Nest& nest, const Arguments& args) {
         "the loops have a remainder, and slices of different sizes cannot be copied; split evenly");
   }
   note += fmt::format("; the rest of {} is copied from it (repeat)", tensor);
-  Statement fill = fill_slices(nest, target, groups);
+  Statement fill = without_computed(fill_slices(nest, target, groups), target, changed.first);
   return {assemble_with(nest, target, changed, nest.tensors(), {{}, {std::move(fill)}}), note};
 }
 
@@ -168,11 +172,11 @@ std::vector<Step> candidates_of_group(const Nest& nest) {
   if (!target) return {};
   const auto& loops = target->order.loops;
   if (loops.size() < 2 || loops[0].name == batch_loop || loops[1].name == batch_loop) return {};
-  const isl::multi_aff& written = target->statement.write.at;
-  bool gaps = poly::involves(written, 0) && poly::involves(written, 1);
+  bool both = both_index_what_is_written(*target);
   std::vector<Step> steps;
   for (long groups : divisors(std::gcd(loops[0].extent, loops[1].extent))) {
     Step step{"group", {groups}};
+    bool gaps = both && !applies(nest, step);
     if (gaps) step.args.push_back("repeat");
     if (!gaps || applies(nest, step)) steps.push_back(std::move(step));
     if (gaps || !filter_loop(nest, *target)) continue;

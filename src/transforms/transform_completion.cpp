@@ -205,7 +205,7 @@ Nest widened(const Nest& nest, const NeuralTarget& target,
 }
 
 /// Frees the coordinates that do not index what the statement writes.
-isl::set written_by(const Statement& s, const std::vector<size_t>& used) {
+isl::set without_others(const Statement& s, const std::vector<size_t>& used) {
   isl_set* result = s.domain.copy();
   for (size_t i = 0; i < s.dims.size(); ++i) {
     if (std::find(used.begin(), used.end(), i) != used.end()) continue;
@@ -249,7 +249,7 @@ Statement repetition(const Nest& nest, const NeuralTarget& target, const Kept& k
     to[kept.depth] = copy.scale(kept.left).add(place);
   }
   isl::multi_aff source = poly::tuple(space, from), sink = poly::tuple(space, to);
-  s.domain = poly::boxed(s.domain.intersect(written_by(old, used).preimage(sink)));
+  s.domain = poly::boxed(s.domain.intersect(without_others(old, used).preimage(sink)));
   s.write = {old.write.tensor, old.write.at.pullback(sink)};
   s.update = Update::assign;
   s.reads = {{old.write.tensor, old.write.at.pullback(source)}};
@@ -260,18 +260,24 @@ Statement repetition(const Nest& nest, const NeuralTarget& target, const Kept& k
 
 /// Builds the statements that copy kept elements to all others: whole copies, then the part of one
 /// that is left if the kept iterations do not divide the range. Each runs over a box that way.
-std::vector<Statement> repetitions(const Nest& nest, const NeuralTarget& target, const Kept& kept) {
+std::vector<Statement> repetitions(const Nest& nest, const NeuralTarget& target,
+                                   const Statement& changed, const Kept& kept) {
+  std::vector<Statement> result;
+  auto add = [&](const Copies& copies) {
+    Statement fill = repetition(nest, target, kept, copies);
+    result.push_back(without_computed(std::move(fill), target, changed));
+    if (result.back().domain.is_empty()) result.pop_back();
+  };
   if (kept.stride > 1) {
-    return {repetition(nest, target, kept, {1, kept.stride - 1, kept.left})};
+    add({1, kept.stride - 1, kept.left});
+    return result;
   }
   long extent = target.order.loops[kept.depth].extent;
   long whole = extent / kept.left - 1, rest = extent % kept.left;
-  std::vector<Statement> result;
-  if (whole > 0) result.push_back(repetition(nest, target, kept, {1, whole, kept.left}));
-  if (rest > 0) {
-    result.push_back(repetition(nest, target, kept, {1 + whole, 1, rest}));
-    result.back().name = fresh_name(nest, "rest");
-  }
+  if (whole > 0) add({1, whole, kept.left});
+  size_t before = result.size();
+  if (rest > 0) add({1 + whole, 1, rest});
+  if (result.size() > before) result.back().name = fresh_name(nest, "rest");
   return result;
 }
 
@@ -291,7 +297,7 @@ Nest complete(const Nest& nest, const NeuralTarget& target,
   if (completion == Completion::repeat) {
     note += fmt::format("; the rest of {} is copied from it (repeat)", tensor.name);
     return assemble_with(nest, target, changed, nest.tensors(),
-                         {{}, repetitions(nest, target, kept)});
+                         {{}, repetitions(nest, target, changed.first, kept)});
   }
   size_t dimension = written_dimension(target, kept.depth, tensor);
   if (completion != Completion::propagate)

@@ -44,6 +44,18 @@ NeuralTarget alone(const Nest& nest, size_t s, std::vector<Order> order) {
   return {s, std::move(statement), std::move(own), std::move(order)};
 }
 
+/// Has every index of the access one element for each value of its coordinates? Floors, which fused
+/// loops bring, have not.
+bool is_linear(const Access& access) {
+  for (unsigned d = 0; d < access.at.size(); ++d) {
+    if (!poly::take_apart(access.at.at(static_cast<int>(d))).is_linear()) return false;
+  }
+  return true;
+}
+
+/// Returns the elements that a statement writes.
+isl::set written_by(const Statement& s) { return s.domain.apply(s.write.at.as_map()); }
+
 }  // namespace
 
 const std::vector<std::string>& completion_names() {
@@ -127,6 +139,18 @@ void require_only_writer(const Nest& nest, const NeuralTarget& target) {
         "step that keeps all of it",
         other.name, nest.tensors()[tensor].name, target.statement.name);
   }
+}
+
+bool writes_all(const NeuralTarget& target, const Statement& changed) {
+  if (is_linear(target.statement.write)) return false;
+  return written_by(target.statement).is_equal(written_by(changed));
+}
+
+Statement without_computed(Statement fill, const NeuralTarget& target, const Statement& changed) {
+  if (is_linear(target.statement.write)) return fill;
+  isl::set computed = written_by(changed).preimage(fill.write.at);
+  fill.domain = poly::boxed(poly::coalesced(fill.domain.subtract(computed)));
+  return fill;
 }
 
 bool applies(const Nest& nest, const Step& step) {

@@ -57,6 +57,15 @@ void require_only_writer(const Nest& nest, const NeuralTarget& target);
 /// Returns whether the step applies. It is tried: only that tells how far a completion reaches.
 bool applies(const Nest& nest, const Step& step);
 
+/// Does "changed", the target with fewer instances, still write every element that the target
+/// wrote? So it is where loops of a sum and of positions are fused: they count each position many
+/// times.
+bool writes_all(const NeuralTarget& target, const Statement& changed);
+
+/// Leaves out the instances of "fill" that would write what "changed" has computed. Only loops that
+/// are fused make such ones.
+Statement without_computed(Statement fill, const NeuralTarget& target, const Statement& changed);
+
 /// Which part of a loop's range a step kept, and how the rest can be found from it.
 struct Kept {
   size_t depth;  ///< of the loop, in the target before the step

@@ -48,11 +48,12 @@ Applied keep_outermost(const Nest& nest, const NeuralTarget& target, const Kept&
     Nest result = reduced(nest, target, changed, kept.depth, note);
     return {result, note};
   }
-  if (!poly::involves(target.statement.write.at, 0)) {
+  bool indexes = poly::involves(target.statement.write.at, 0);
+  if (!indexes || writes_all(target, changed.first)) {
     if (!named.empty()) {
-      fail(
-          "loop '{}' does not index {}: every element is still written, and there is nothing to {}",
-          loop.name, nest.tensors()[target.statement.write.tensor].name, named);
+      fail("loop '{}' {} {}: every element is still written, and there is nothing to {}", loop.name,
+           indexes ? "comes several times to each element of" : "does not index",
+           nest.tensors()[target.statement.write.tensor].name, named);
     }
     return {assemble(nest, target, changed), note};
   }

@@ -38,36 +38,46 @@ inline lathe::Array random_array(const Shape& shape) {
   return lathe::Array::of_reals(Element::f32, shape, values);
 }
 
-/// Gives the weights that a step added numbers of their own; a variance is positive.
-inline Graph with_numbers(Graph graph) {
-  for (Value& value : graph.values) {
-    if (value.kind == Value::Kind::computed || value.kind == Value::Kind::input || value.data)
+/// Draws the numbers of a weight that a step added; a variance is positive.
+inline lathe::Array added_weight(const Tensor& tensor) {
+  lathe::Random random(3, tensor.name);
+  bool is_variance = tensor.name.find("variance") != std::string::npos;
+  std::vector<double> numbers(static_cast<size_t>(count_of(tensor.shape)));
+  for (double& x : numbers) x = is_variance ? 0.5 + random.uniform() : random.normal();
+  return lathe::Array::of_reals(Element::f32, tensor.shape, numbers);
+}
+
+/// Returns the graph of one layer in which the weights that steps added to its nest are further
+/// operands of the layer. with_nest() takes the elements that it needs from them, as from the
+/// layer's own: it may cut them into parts, leave some out, and use others several times.
+inline Graph with_added_weights(Graph graph, const Nest& nest) {
+  Node& node = graph.nodes.front();
+  size_t own = node.inputs.size();
+  for (const Tensor& tensor : nest.tensors()) {
+    if (tensor.role != Role::input && tensor.role != Role::weight) continue;
+    if (own > 0) {
+      --own;  // a step's weights come behind the layer's
       continue;
-    lathe::Random random(3, value.name);
-    std::vector<double> numbers(static_cast<size_t>(count_of(value.type.shape)));
-    for (double& x : numbers) {
-      x = value.name.find("variance") != std::string::npos ? 0.5 + random.uniform()
-                                                           : random.normal();
     }
-    value.data = lathe::Array::of_reals(Element::f32, value.type.shape, numbers);
+    bool is_state = tensor.name.find("variance") != std::string::npos ||
+                    tensor.name.find("mean") != std::string::npos;
+    Value value{"layer." + tensor.name,
+                is_state ? Value::Kind::state : Value::Kind::weight,
+                {Element::f32, tensor.shape}};
+    value.data = added_weight(tensor);
+    node.inputs.push_back(graph.values.size());
+    graph.values.push_back(value);
   }
   return graph;
 }
 
-/// Compares a nest that steps made of the layer of "graph" with "lifted", the network of it that
-/// with_nest() and with_numbers() made.
+/// Compares a nest that steps made of the layer of "graph", which with_added_weights() returned,
+/// with "lifted", the network that with_nest() made of both.
 inline void expect_lifted_computes(const Graph& graph, const Nest& nest, const Graph& lifted) {
-  const Node& node = graph.nodes.front();
   lathe::Array x = random_array(graph.values[graph.inputs.front()].type.shape);
   std::vector<lathe::Array> operands{x};
-  for (size_t i = 1; i < node.inputs.size(); ++i) {
-    operands.push_back(*graph.values[node.inputs[i]].data);
-  }
-  for (const Tensor& tensor : nest.tensors()) {  // weights that the step added
-    auto added = find_value(lifted, "layer." + tensor.name);
-    if (tensor.role != Role::weight || !added) continue;
-    operands.push_back(lifted.values[*added].data->with_shape(tensor.shape));
-  }
+  const std::vector<ValueId>& inputs = graph.nodes.front().inputs;
+  for (size_t i = 1; i < inputs.size(); ++i) operands.push_back(*graph.values[inputs[i]].data);
   Type output = graph.values[graph.outputs.front()].type;
   std::vector<double> wanted = run_nest(nest, operands, {output}).front().reals();
   std::vector<double> got = Executor(lifted).run({x}).front().reals();

@@ -2,7 +2,9 @@
 // alone. A failing case ends the test and prints how to repeat it, and its story.
 //
 //   LATHE_SEED=7    another seed          LATHE_CASES=100   so many cases of each test
-//   LATHE_CASE=42   this case alone
+//   LATHE_CASE=42   this case alone       LATHE_FIRST_CASE=42   of these, without the first 42
+//
+// With LATHE_FIRST_CASE a long run goes on where it stopped, or several processes share it.
 #pragma once
 
 #include <fmt/format.h>
@@ -72,8 +74,10 @@ void for_each_case(long otherwise, Body body) {
   const char* test = testing::UnitTest::GetInstance()->current_test_info()->name();
   long seed = environment("LATHE_SEED", 20211);
   long cases = environment("LATHE_CASES", otherwise), only = environment("LATHE_CASE", -1);
-  std::cout << fmt::format("{}: seed {}, {} cases\n", test, seed, only < 0 ? cases : 1);
-  long first = only < 0 ? 0 : only, last = only < 0 ? cases : only + 1;
+  long first = only < 0 ? environment("LATHE_FIRST_CASE", 0) : only;
+  long last = only < 0 ? cases : only + 1;
+  std::cout << fmt::format("{}: seed {}, {} cases from case {} on\n", test, seed,
+                           std::max(0L, last - first), first);
   for (long k = first; k < last; ++k) {
     Case trial{Random(static_cast<unsigned long>(seed), static_cast<unsigned long>(k)), ""};
     try {
@@ -81,7 +85,12 @@ void for_each_case(long otherwise, Body body) {
     } catch (const std::exception& error) {
       ADD_FAILURE() << "threw " << error.what();
     }
-    if (!testing::Test::HasFailure()) continue;
+    if (!testing::Test::HasFailure()) {
+      constexpr long told = 1000;  // a long run says how far it is
+      bool tells = last - first > told && (k + 1) % told == 0;
+      if (tells) std::cout << fmt::format("{}: cases {} to {} hold", test, first, k) << std::endl;
+      continue;
+    }
     ADD_FAILURE() << fmt::format("case {}; repeat it with LATHE_SEED={} LATHE_CASE={}\n{}", k, seed,
                                  k, trial.story);
     return;

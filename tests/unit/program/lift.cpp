@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "legality/legality.h"
+#include "nest/text.h"
 #include "onnx/onnx.h"
 #include "support/lifted_layer.h"
 
@@ -17,7 +18,8 @@ Graph expect_same(const std::string& text, const std::string& recipe) {
   Context context;
   Graph graph = one_layer(text);
   Nest nest = replay(nest_of(context, call_of(graph, graph.nodes.front())), parse_recipe(recipe));
-  Graph lifted = with_numbers(with_nest(graph, 0, nest));
+  graph = with_added_weights(graph, nest);
+  Graph lifted = with_nest(graph, 0, nest);
   verify_types(lifted);
 
   expect_lifted_computes(graph, nest, lifted);
@@ -229,9 +231,30 @@ TEST(Lift, StepsCompose) {
   expect_same("conv(f32[1x16x5x5], f32[16x16x1x1])", "group(4) -> reorder(co, ci, g) -> group(2)");
 }
 
+TEST(Lift, WindowsAreStoredInTheOrderOfTheirDimensions) {
+  // A neural step makes the order of the loops that of the coordinates: kw comes before kh here.
+  expect_same(plain, "interchange(kh, kw) -> group(2)");
+  expect_same("conv(f32[1x8x4x4], f32[4x8x3x3], pads=[1, 1, 1, 1])",
+              "bottleneck(4, deepen) -> interchange(ow, kw) -> bottleneck(8)");
+  expect_same(with_bias, "reorder(co, kw, ci, kh, oh, ow) -> bottleneck(2, expand)");
+  expect_same("conv(f32[1x4x3x4x5], f32[4x4x2x3x2], f32[4])",
+              "reorder(co, ci, kw, kd, kh, od, oh, ow) -> group(2)");
+}
+
+TEST(Lift, AddedWeightsAreCutIntoParts) {
+  // The steps group, and narrow, the convolution that the first step added.
+  expect_same("conv(f32[1x6x4x2], f32[8x6x1x1])",
+              "bottleneck(8, expand) -> interchange(conv:oh, conv:ow) -> group(2) -> "
+              "bottleneck(2, expand)");
+}
+
 TEST(Lift, Batches) {
   expect_same("conv(f32[3x4x5x5], f32[6x4x3x3], f32[6])",
               "reorder(co, ci, oh, ow, kh, kw, n) -> group(2)");
+  // Samples in another order, and in parts.
+  const char* four = "conv(f32[4x4x5x5], f32[6x4x3x3], f32[6])";
+  expect_same(four, "split(n, 2) -> reorder(co, ci, oh, ow, kh, kw, n.i, n.o) -> group(2)");
+  expect_same(four, "split_range(n, 1/2)");
 }
 
 TEST(Lift, OtherRanks) {
@@ -244,6 +267,34 @@ TEST(Lift, OtherRanks) {
 TEST(Lift, ProgramStepsChangeNothing) {
   Graph graph = expect_same(plain, "split(co, 4) -> interchange(co.i, ci) -> vectorize(ow)");
   EXPECT_EQ(structural_hash(graph), structural_hash(one_layer(plain)));
+}
+
+/// A convolution in groups of one channel, whose result a statement then copies.
+Nest copied_within(isl::ctx ctx, const std::string& copy) {
+  return parse_nest(ctx, R"(nest conv
+tensor I: input f32[1, 4, 2, 4]
+tensor W: weight f32[4, 4, 1, 1]
+tensor O: output f32[1, 4, 2, 4]
+statement conv[c < 4, oh < 2, ow < 4]:
+  O[0, c, oh, ow] += W[c, c, 0, 0] * I[0, c, oh, ow]
+statement fill[c < 4, oh < 2, ow < 4]:
+  )" + copy + "\n");
+}
+
+TEST(Lift, CopiesReplaceWhatIsThere) {
+  Context context;
+  Graph graph = one_layer("conv(f32[1x4x2x4], f32[4x4x1x1])");
+  Nest nest = copied_within(context, "O[0, c, oh, ow] = O[0, c, oh, ow]");
+  expect_lifted_computes(graph, nest, with_nest(graph, 0, nest));
+  // Here the last two channels would be copied from what is no longer there.
+  nest = copied_within(context, "O[0, c, oh, ow] = O[0, 3 - c, oh, ow]");
+  try {
+    expect_lifted_computes(graph, nest, with_nest(graph, 0, nest));
+    FAIL() << "accepted";
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("copies what it has copied before"), std::string::npos)
+        << error.what();
+  }
 }
 
 /// Expects that the changed layer has no form, and what is said of it.
@@ -265,10 +316,11 @@ TEST(Lift, SaysThatConsumersReadTheOldShape) {
 
 TEST(Lift, SaysThatAPartReadsNothingButPadding) {
   // Only the first row is computed, and the first of three groups reads the row above it.
-  expect_no_form("conv(f32[1x6x4x2], f32[4x6x3x3], f32[4], pads=[1, 1, 1, 1])",
-                 "split(co, 2) -> interchange(conv:co.o, conv:oh) -> bottleneck(4, repeat) -> "
-                 "split(ci, 3) -> interchange(conv:co.i, ci.i) -> interchange(ci.o, kh) -> group(3)",
-                 "a part of it reads nothing but padding");
+  expect_no_form(
+      "conv(f32[1x6x4x2], f32[4x6x3x3], f32[4], pads=[1, 1, 1, 1])",
+      "split(co, 2) -> interchange(conv:co.o, conv:oh) -> bottleneck(4, repeat) -> "
+      "split(ci, 3) -> interchange(conv:co.i, ci.i) -> interchange(ci.o, kh) -> group(3)",
+      "a part of it reads nothing but padding");
 }
 
 }  // namespace
