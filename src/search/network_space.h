@@ -44,8 +44,8 @@ struct NetworkSpace {
 struct SpaceOptions {
   std::string include = "*", exclude = "";  ///< patterns of layers' names
   /// May 1x1 convolutions change? They mix the channels that other layers no longer mix. Rules were
-  /// fitted to networks in which hardly any of them changed.
-  bool pointwise = true;
+  /// fitted to networks in which none of them changed, and promise too much (docs/09_search.md).
+  bool pointwise = false;
   /// May channels become fewer, together with all layers that make and read them? That measures
   /// and scores more layers. The default rule was fitted to fewer channels inside blocks, not to
   /// narrower streams.
