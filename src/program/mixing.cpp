@@ -238,8 +238,7 @@ class NetworkMixing::Paths {
   const BitMatrix* relation(const Path& p, const Changes& changes) const {
     auto found = changes.find(p.node);
     const Node& node = graph_.nodes[p.node];
-    bool is_first =
-        found != changes.end() && node.inputs[0] == p.from && node.outputs[0] == p.to;
+    bool is_first = found != changes.end() && node.inputs[0] == p.from && node.outputs[0] == p.to;
     return is_first ? found->second : p.relation;
   }
 

@@ -38,8 +38,8 @@ class AssignmentMixing {
   mutable std::map<std::pair<size_t, size_t>, const BitMatrix*> of_;  // kinds and variants
   /// The relations of sites; null: as it was. Many variants have the same.
   using Relations = std::vector<const BitMatrix*>;
-  std::vector<std::vector<size_t>> inside_;                      // the sites of each stage
-  mutable std::vector<std::map<Relations, double>> connected_;   // in each stage
+  std::vector<std::vector<size_t>> inside_;                     // the sites of each stage
+  mutable std::vector<std::map<Relations, double>> connected_;  // in each stage
   mutable std::map<Relations, double> dead_;
 
   const BitMatrix* relation(size_t kind, size_t variant) const;

@@ -6,8 +6,8 @@
 // and both are corrected:
 //
 // - What the rule predicts is not linear. It is made linear for a network of some size. What that
-//   program finds is where a refinement starts (strategy_refine.h), which goes on with programs that
-//   are linear at the network itself.
+//   program finds is where a refinement starts (strategy_refine.h), which goes on with programs
+//   that are linear at the network itself.
 // - The tables are not exact. What exact evaluation says beyond them is learned from each network
 //   that was tried. Another network is taken to differ in the same way, in proportion to how much
 //   smaller it became.
@@ -43,8 +43,8 @@ constexpr double spared = 0.05;
 /// any amount, but a lucky network must not make all others look good.
 constexpr double most_praise = 0.5;
 
-/// Shares of what measures size at which the first programs are made linear: a network may be a half
-/// of the original, or much less.
+/// Shares of what measures size at which the first programs are made linear: a network may be a
+/// half of the original, or much less.
 constexpr double first_sizes[] = {0.5, 0.15};
 
 /// A family without which a network is slower by no more than this share is left out.
@@ -161,10 +161,9 @@ class AssigningSearcher : public Searcher {
 
   /// Refines an assignment.
   Found found_from(const Assignment& start, const ChoiceTable& allowed) const {
-    Assignment found =
-        refined(input_, allowed, start, [&](const Assignment& each) {
-          return standing_of(input_, each, exact_);
-        });
+    Assignment found = refined(input_, allowed, start, [&](const Assignment& each) {
+      return standing_of(input_, each, exact_);
+    });
     Standing standing = standing_of(input_, found, exact_);
     if (!standing.is_allowed()) return {};
     return {std::move(found), standing.cost};
@@ -192,8 +191,8 @@ class AssigningSearcher : public Searcher {
     return best;
   }
 
-  /// Returns the shares of the original's score that a network of some size has, by each metric: all
-  /// of what does not measure the size.
+  /// Returns the shares of the original's score that a network of some size has, by each metric:
+  /// all of what does not measure the size.
   std::vector<double> shares_at(double size) const {
     std::vector<double> result;
     for (const MetricTable& table : input_.tables.metrics) {
@@ -249,9 +248,9 @@ class AssigningSearcher : public Searcher {
     for (size_t s = 0; s < sites_; ++s) {
       for (size_t v = 1; v < times[s].size(); ++v) {
         double far = std::abs(moved_[s][v] + exact_.layers[s]);
-        bool allowed =
-            std::isfinite(far) && (input_.rule.is_paper || far <= input_.rule.layer_band * exact_.bands) &&
-            !left_out_.contains(input_.space.variant(s, v).family);
+        bool allowed = std::isfinite(far) &&
+                       (input_.rule.is_paper || far <= input_.rule.layer_band * exact_.bands) &&
+                       !left_out_.contains(input_.space.variant(s, v).family);
         if (!allowed) times[s][v] = infinity;
       }
     }

@@ -37,7 +37,7 @@ struct AblationChoice {
 /// Chooses once, from the variants of some families, beginning at an assignment.
 template <class Allowed>
 std::optional<AblationChoice> chosen_from(const StrategyInput& input, std::string name,
-                                  const Assignment& begin, const Allowed& allowed) {
+                                          const Assignment& begin, const Allowed& allowed) {
   ChoiceTable times = input.tables.times;
   Assignment start = begin;
   for (size_t s = 0; s < times.size(); ++s) {

@@ -44,8 +44,8 @@ class Refinement {
       for (auto most = static_cast<double>(current_.size()); !moved && most >= 1; most /= 2) {
         moved = step(std::floor(most));
       }
-      bool is_done = before.is_allowed() &&
-                     before.cost - now_.cost < least_saved * std::abs(before.cost);
+      bool is_done =
+          before.is_allowed() && before.cost - now_.cost < least_saved * std::abs(before.cost);
       if (!moved || is_done) break;
     }
     return current_;

@@ -2,8 +2,8 @@
 //
 // An integer program wants sums over places, and neither predictions nor bands are sums. Near an
 // assignment they nearly are: each change alone is judged there, and what several changes do
-// together is taken to be their sum. The best changes by that are kept, if they do what was promised;
-// if not, limits are drawn tighter, and then fewer changes are chosen at a time.
+// together is taken to be their sum. The best changes by that are kept, if they do what was
+// promised; if not, limits are drawn tighter, and then fewer changes are chosen at a time.
 #pragma once
 
 #include <functional>

@@ -21,8 +21,7 @@ CalibrateOptions stored_tables() {
   CalibrateOptions options;
   options.score.network.network = "resnet34-cifar";
   options.tables = {repository_file("data/transformed36.json"),
-                    repository_file("data/families27.json"),
-                    repository_file("data/near7.json")};
+                    repository_file("data/families27.json"), repository_file("data/near7.json")};
   options.tests = {repository_file("data/families10.json"), repository_file("data/heldout16.json")};
   return options;
 }
