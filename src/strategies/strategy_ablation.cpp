@@ -71,7 +71,10 @@ std::vector<AblationChoice> without_each(const StrategyInput& input, const Ablat
 }  // namespace
 
 std::vector<AblationWay> ablation(const StrategyInput& input, const Assignment& winner) {
-  auto all = chosen_from(input, "everything", winner, [](Family) { return true; });
+  auto any = [](Family) { return true; };
+  auto all = chosen_from(input, "everything", winner, any);
+  // Exact evaluation may have accepted what the tables do not.
+  if (!all) all = chosen_from(input, "everything", Assignment(winner.size(), 0), any);
   if (!all) return {};
   // The choice is nearly the best, not always. What some families can make, all of them can: if
   // fewer do better, that is what everything can do.
