@@ -179,7 +179,7 @@ class NetworkMixing::Paths {
       for (size_t c = 0; c < channels(id); ++c) met += reached[id].count(c, 0, stage.bits);
       pairs += channels(id) * stage.bits;
     }
-    return pairs > 0 ? static_cast<double>(met) / static_cast<double>(pairs) : 1;
+    return static_cast<double>(met) / static_cast<double>(pairs);
   }
 
   double dead(const Changes& changes) const {
@@ -227,7 +227,7 @@ class NetworkMixing::Paths {
   std::map<std::string, BitMatrix> known_;
   std::vector<Path> paths_;  // in the order of nodes
   std::map<Shape, Stage> stages_;
-  std::vector<const Stage*> counted_;  // those of at least two layers
+  std::vector<const Stage*> counted_;  // those of at least two layers, with pairs of channels
 
   bool is_inside(const Stage& stage, const Path& p) const {
     bool is_input = graph_.values[p.from].kind == Value::Kind::input;

@@ -63,6 +63,7 @@ class Refinement {
   void look_around() {
     around_ = {allowed_, {}, {}};
     for (double left : now_.left) around_.limits.push_back({allowed_, -left});
+    around_.limits.push_back({allowed_});  // of the number of changes
     Assignment changed = current_;
     for (size_t s = 0; s < current_.size(); ++s) {
       for (size_t v = 0; v < allowed_[s].size(); ++v) {
@@ -85,19 +86,13 @@ class Refinement {
       double more = allowed ? then.left[i] - now_.left[i] : 0;
       around_.limits[i].amounts[s][v] = std::isnan(more) ? 0 : more;  // it has no end
     }
+    around_.limits.back().amounts[s][v] = is_same ? 0 : 1;
   }
 
   /// Changes at most so many places; returns whether that was worth it.
   bool step(double most_changes) {
     ChoiceProblem problem = around_;
-    ChoiceLimit changes{allowed_};
-    changes.most = most_changes;
-    for (size_t s = 0; s < current_.size(); ++s) {
-      for (size_t v = 0; v < changes.amounts[s].size(); ++v) {
-        changes.amounts[s][v] = v == current_[s] ? 0 : 1;
-      }
-    }
-    problem.limits.push_back(std::move(changes));
+    problem.limits.back().most = most_changes;
     for (int tightened = 0; tightened <= most_tightened; ++tightened) {
       auto found = cheapest(problem);
       if (!found) return false;

@@ -7,9 +7,17 @@
 namespace lathe {
 namespace {
 
-double left_of(long most, long is) {
-  bool is_limit = most != std::numeric_limits<long>::max();
-  return is_limit ? static_cast<double>(most - is) : std::numeric_limits<double>::infinity();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Returns what is left of a limit, as a share of what the original has.
+double left_of(long most, long is, long original) {
+  if (most == std::numeric_limits<long>::max()) return infinity;
+  return static_cast<double>(most - is) / static_cast<double>(original);
+}
+
+/// The same of a limit of seconds, as a share of the limit.
+double left_of(double most, double is) {
+  return std::isfinite(most) ? (most - is) / most : infinity;
 }
 
 /// Returns how far the layer that moved most did, of those that changed.
@@ -39,11 +47,12 @@ Standing standing_of(const StrategyInput& input, const Assignment& assignment,
   double size = size_reduced(input.space, assignment);
   double network = judged.log_ratio + correction.network * size;
   double predicted = judged.predicted + correction.points * size;
-  Standing result{std::isfinite(limits.time) ? -predicted : judged.time,
-                  {limits.time - judged.time * correction.slower,
-                   left_of(limits.macs, macs_of(input.space, assignment)),
-                   left_of(limits.weights, weights_of(input.space, assignment))},
-                  std::numeric_limits<double>::infinity()};
+  Standing result{
+      std::isfinite(limits.time) ? -predicted : judged.time,
+      {left_of(limits.time, judged.time * correction.slower),
+       left_of(limits.macs, macs_of(input.space, assignment), input.space.macs),
+       left_of(limits.weights, weights_of(input.space, assignment), input.space.weights)},
+      infinity};
   if (rule.is_paper) {
     result.left.push_back(network);
     return result;

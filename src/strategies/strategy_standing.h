@@ -18,7 +18,8 @@ struct TableCorrection {
 /// What there is to say of an assignment.
 struct Standing {
   double cost = 0;  ///< to become less: seconds, or, where the time is given, points that are lost
-  /// What is left of each limit: negative where it is broken, infinite where there is none.
+  /// What is left of each limit: negative where it is broken, infinite where there is none. Shares,
+  /// points and logarithms: all are of like size.
   std::vector<double> left;
   /// The same of limits that each layer keeps by itself.
   double left_of_layers = 0;

@@ -110,6 +110,15 @@ TEST(Optimize, FindsAFasterNetworkAndDoesNothingTwice) {
   }
 }
 
+TEST(Optimize, TakesChannelsAwayToo) {
+  Search search;
+  search.options.space.narrow = true;
+  search.options.exact = 3;
+  const SearchResult result = *search.run().result;
+  EXPECT_TRUE(result.found);
+  EXPECT_GT(result.layers.size(), 2u) << "those that make and read the channels change with them";
+}
+
 TEST(Optimize, ComparesWithTheListOfBlocks) {
   Search search;
   search.run();
