@@ -64,6 +64,20 @@ class BitMatrix {
     return sum;
   }
 
+  /// Counts the bits that are set, in all rows.
+  size_t count() const {
+    size_t sum = 0;
+    for (uint64_t word : bits_) sum += static_cast<size_t>(std::popcount(word));
+    return sum;
+  }
+
+  /// Counts the columns in which a bit is set.
+  size_t used_columns() const {
+    BitMatrix any(1, columns_);
+    for (size_t row = 0; row < rows_; ++row) any.add(0, *this, row);
+    return any.count();
+  }
+
   friend auto operator<=>(const BitMatrix&, const BitMatrix&) = default;
 
  private:

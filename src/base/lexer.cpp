@@ -47,7 +47,7 @@ size_t number_length(std::string_view text) {
   return n;
 }
 
-constexpr std::string_view long_symbols[] = {"->", "\u2192", "<=", ">=", "+=", "=="};
+constexpr std::string_view long_symbols[] = {"->", "\u2192", "<=", ">=", "+=", "==", ".."};
 
 size_t symbol_length(std::string_view text) {
   for (std::string_view symbol : long_symbols) {

@@ -21,6 +21,7 @@ Arg parse_arg(Lexer& lexer) {
     return name;
   }
   long value = lexer.expect_integer("an integer");
+  if (lexer.accept("..")) return Range{value, lexer.expect_integer("the last of a range")};
   if (!lexer.accept("/")) return value;
   long denominator = lexer.expect_integer("a denominator");
   if (denominator < 1) lexer.fail_here("a denominator must be positive");
@@ -59,6 +60,9 @@ std::string print(const Arg& arg) {
   if (auto* number = std::get_if<long>(&arg)) return fmt::format("{}", *number);
   if (auto* part = std::get_if<Fraction>(&arg)) {
     return fmt::format("{}/{}", part->numerator, part->denominator);
+  }
+  if (auto* range = std::get_if<Range>(&arg)) {
+    return fmt::format("{}..{}", range->first, range->last);
   }
   return std::get<std::string>(arg);
 }

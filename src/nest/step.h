@@ -1,6 +1,7 @@
 // Steps and recipes: transformations as printable data.
 //
 //   split(co, 16) -> interchange(co.o, ci) -> group(2)
+//   permute(5, 0..3)
 //
 // The paper's arrow parses too. As JSON: {"lathe_recipe": 1, "steps": [["split", "co", 16], ...]}.
 #pragma once
@@ -19,8 +20,14 @@ struct Fraction {
   friend bool operator==(const Fraction&, const Fraction&) = default;
 };
 
-/// An argument: a number, a part, or a name (of a loop, a tensor, a rule).
-using Arg = std::variant<long, Fraction, std::string>;
+/// Numbers from the first to the last: 4..7; 7..4 counts down.
+struct Range {
+  long first, last;
+  friend bool operator==(const Range&, const Range&) = default;
+};
+
+/// An argument: a number, a part, a name (of a loop, a tensor, a rule), or a range.
+using Arg = std::variant<long, Fraction, std::string, Range>;
 
 /// One transformation with its arguments.
 struct Step {

@@ -122,6 +122,11 @@ bool keeps_channels(const Graph& graph, const Node& node) {
 
 }  // namespace
 
+long groups_of(const Graph& graph, const Node& node) {
+  auto convolution = convolution_of(graph, node);
+  return convolution ? convolution->call.integer("groups") : 1;
+}
+
 bool sums_channels(const Graph& graph, const Node& node) {
   return summed_operand(graph, node).has_value();
 }

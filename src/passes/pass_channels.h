@@ -12,6 +12,10 @@ namespace lathe::passes {
 std::optional<size_t> summed_operand(const Graph& graph, const Node& node);
 bool sums_channels(const Graph& graph, const Node& node);
 
+/// Returns into how many groups the convolution that a node computes divides channels; 1 if it
+/// computes none.
+long groups_of(const Graph& graph, const Node& node);
+
 /// Is dimension 1 of what the node computes its channels? In the gradient of a weight it is not.
 bool has_channels(const Graph& graph, const Node& node);
 

@@ -322,10 +322,11 @@ class Finder {
           return m.value == where.value && m.dimension == where.dim;
         });
         if (member == set.members.end()) {
-          set.members.push_back({where.value, where.dim, index, 1});
+          set.members.push_back({where.value, where.dim, index, 1, {index}});
         } else {
           member->first = std::min(member->first, index);
           ++member->count;
+          member->elements.push_back(index);
         }
       }
     }
@@ -343,8 +344,11 @@ class Finder {
         bool inside = std::any_of(members.begin(), members.end(), [&](const ChannelRange& m) {
           return inside_.contains({of_value_[m.value][m.dimension], of_value_[id][d]});
         });
+        if (!inside) continue;
         long extent = graph_.values[id].type.shape[d];
-        if (inside) set.members.push_back({id, d, 0, extent});
+        std::vector<long> all(static_cast<size_t>(extent));
+        std::iota(all.begin(), all.end(), 0L);
+        set.members.push_back({id, d, 0, extent, std::move(all)});
       }
     }
   }

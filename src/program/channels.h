@@ -13,11 +13,14 @@
 
 namespace lathe {
 
-/// Elements "first" to "first + count - 1" of one dimension of a value.
+/// Elements of one dimension of a value: nearly always "first" to "first + count - 1".
 struct ChannelRange {
   ValueId value;
   size_t dimension;
   long first, count;
+  /// All of them: those of the first channel, of the second one, ... Where they count inside
+  /// groups, those of a group.
+  std::vector<long> elements;
 };
 
 /// Channels that change together. Every member has a part for each channel. It may have as many

@@ -48,7 +48,8 @@ void remove(Left& left, const FewerChannels& cut) {
     long each = std::max(1L, m.count / cut.set.channels);  // elements of a channel
     for (long i = 0; i < m.count; ++i) {
       if ((i / each) % group >= kept) {
-        left[m.value][m.dimension][static_cast<size_t>(m.first + i)] = false;
+        auto element = static_cast<size_t>(m.elements[static_cast<size_t>(i)]);
+        left[m.value][m.dimension][element] = false;
       }
     }
   }

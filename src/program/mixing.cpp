@@ -1,141 +1,13 @@
-// mixing.cpp: which channels reach which, found from the nests. Interface: mixing.h.
+// mixing.cpp: which channels of a network reach which. Interface: mixing.h.
 #include "program/mixing.h"
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "ops/op.h"
-#include "poly/affine.h"
 
 namespace lathe {
-namespace {
-
-constexpr size_t channel_dimension = 1;
-
-size_t channels_of(const Shape& shape) {
-  return shape.size() > channel_dimension ? static_cast<size_t>(shape[channel_dimension]) : 1;
-}
-
-size_t channels_of(const Tensor& tensor) {
-  if (tensor.shape.size() <= channel_dimension) return 1;
-  const Pad& pad = tensor.pad[channel_dimension];
-  return static_cast<size_t>(tensor.shape[channel_dimension] - pad.before - pad.after);
-}
-
-/// Which channel an access is at: a function of the coordinates of its statement.
-struct ChannelIndex {
-  poly::Affine value;
-  std::vector<bool> involved;
-  long before = 0;  ///< channels of padding
-
-  ChannelIndex(const Tensor& tensor, const Access& access, size_t coordinates)
-      : involved(coordinates, false) {
-    value.coefficients.assign(coordinates, 0);
-    if (tensor.shape.size() <= channel_dimension) return;
-    value = poly::take_apart(access.at.at(static_cast<int>(channel_dimension)));
-    involved = poly::involved(value);
-    before = tensor.pad[channel_dimension].before;
-  }
-};
-
-/// Counts through the values of some coordinates, and calls "use" for each.
-template <class Use>
-void for_each_value(const std::vector<size_t>& coordinates, const Shape& sizes, const Use& use) {
-  std::vector<long> x(sizes.size(), 0);
-  for (bool more = true; more;) {
-    use(x);
-    more = false;
-    for (size_t c : coordinates) {
-      more = ++x[c] < sizes[c];
-      if (more) break;
-      x[c] = 0;
-    }
-  }
-}
-
-/// Returns which channels of what a statement writes (rows) it computes from which channels of one
-/// of its reads (columns).
-BitMatrix met(const Nest& nest, const Statement& s, const Access& read) {
-  const Tensor &to = nest.tensors()[s.write.tensor], &from = nest.tensors()[read.tensor];
-  BitMatrix result(channels_of(to), channels_of(from));
-  Shape sizes = extents(plain_order(s, {}));
-  ChannelIndex row(to, s.write, sizes.size()), column(from, read, sizes.size());
-  std::vector<size_t> of_row, of_column;  // coordinates; those of both are in the first
-  for (size_t c = 0; c < sizes.size(); ++c) {
-    if (row.involved[c]) of_row.push_back(c);
-    if (column.involved[c] && !row.involved[c]) of_column.push_back(c);
-  }
-  auto inside = [](long i, size_t count) { return i >= 0 && i < static_cast<long>(count); };
-  for_each_value(of_row, sizes, [&](const std::vector<long>& at) {
-    long i = poly::evaluate(row.value, at) - row.before;
-    if (!inside(i, result.rows())) return;
-    std::vector<long> x = at;
-    for_each_value(of_column, sizes, [&](const std::vector<long>& other) {
-      for (size_t c : of_column) x[c] = other[c];
-      long j = poly::evaluate(column.value, x) - column.before;
-      if (inside(j, result.columns())) result.set(static_cast<size_t>(i), static_cast<size_t>(j));
-    });
-  });
-  return result;
-}
-
-/// Adds to each row of "to" the rows of "from" that "relation" names.
-void add_related(BitMatrix& to, const BitMatrix& relation, const BitMatrix& from) {
-  BitMatrix sum(1, from.columns());  // of the rows that are named
-  for (size_t row = 0; row < relation.rows(); ++row) {
-    bool is_new = row == 0 || !relation.same_rows(row, row - 1);  // filters of one group are alike
-    if (is_new) {
-      sum.clear();
-      relation.for_each(row, [&](size_t column) { sum.add(0, from, column); });
-    }
-    to.add(row, sum, 0);
-  }
-}
-
-BitMatrix diagonal(size_t size) {
-  BitMatrix result(size, size);
-  for (size_t i = 0; i < size; ++i) result.set(i, i);
-  return result;
-}
-
-BitMatrix everything(size_t rows, size_t columns) {
-  BitMatrix result(rows, columns);
-  for (size_t i = 0; i < rows; ++i) {
-    for (size_t j = 0; j < columns; ++j) result.set(i, j);
-  }
-  return result;
-}
-
-/// Returns the n-th tensor of a nest that is an output, or that is an operand.
-size_t nth_tensor(const Nest& nest, size_t n, bool output) {
-  for (size_t t = 0; t < nest.tensors().size(); ++t) {
-    Role role = nest.tensors()[t].role;
-    bool counts = role != Role::local && (role == Role::output) == output;
-    if (counts && n-- == 0) return t;
-  }
-  fail("nest '{}' has no tensor for each operand and output", nest.name);
-}
-
-}  // namespace
-
-BitMatrix reached(const Nest& nest, size_t input, size_t output) {
-  size_t source = nth_tensor(nest, input, false);
-  size_t columns = channels_of(nest.tensors()[source]);
-  std::vector<BitMatrix> of_tensor(nest.tensors().size());  // without rows: nothing reached it
-  of_tensor[source] = diagonal(columns);
-  for (size_t i : sequence(nest.order)) {
-    const Statement& s = nest.statements()[i];
-    for (const Access& read : s.reads) {
-      if (of_tensor[read.tensor].rows() == 0) continue;
-      BitMatrix& to = of_tensor[s.write.tensor];
-      if (to.rows() == 0) to = BitMatrix(channels_of(nest.tensors()[s.write.tensor]), columns);
-      add_related(to, met(nest, s, read), of_tensor[read.tensor]);
-    }
-  }
-  BitMatrix& result = of_tensor[nth_tensor(nest, output, true)];
-  size_t rows = channels_of(nest.tensors()[nth_tensor(nest, output, true)]);
-  return result.rows() == 0 ? BitMatrix(rows, columns) : std::move(result);
-}
 
 /// All paths through the operators of a network.
 class NetworkMixing::Paths {
@@ -146,6 +18,8 @@ class NetworkMixing::Paths {
     for (size_t n = 0; n < graph.nodes.size(); ++n) add(n);
     find_positions();
     find_stages();
+    find_ends();
+    find_neighbours();
   }
 
   size_t stages() const { return counted_.size(); }
@@ -159,27 +33,26 @@ class NetworkMixing::Paths {
   /// Returns which share of the pairs of a stage's beginnings and ends is connected.
   double connected_in(size_t number, const Changes& changes) const {
     const Stage& stage = *counted_[number];
-    // Which beginnings (columns) reach the channels (rows) of each value of the stage.
-    std::vector<BitMatrix> reached(graph_.values.size());
-    for (ValueId id = 0; id < graph_.values.size(); ++id) {
-      if (depends_[id] && positions(id) == stage.positions) {
-        reached[id] = BitMatrix(channels(id), stage.bits);
-      }
-    }
-    size_t bit = 0;
-    for (ValueId id : stage.begins) {
-      for (size_t c = 0; c < channels(id); ++c) reached[id].set(c, bit++);
-    }
-    for (const Path& p : paths_) {
-      if (!is_inside(stage, p)) continue;
-      add_related(reached[p.to], *relation(p, changes), reached[p.from]);
-    }
-    size_t pairs = 0, met = 0;
-    for (ValueId id : stage.ends) {
-      for (size_t c = 0; c < channels(id); ++c) met += reached[id].count(c, 0, stage.bits);
-      pairs += channels(id) * stage.bits;
-    }
-    return static_cast<double>(met) / static_cast<double>(pairs);
+    return connected(stage, changes, [&](const Path& p) { return is_inside(stage, p); });
+  }
+
+  double across(const Changes& changes) const {
+    if (whole_.begins.empty() || whole_.ends.empty()) return 1;
+    return connected(whole_, changes, [](const Path&) { return true; });
+  }
+
+  const std::vector<Neighbours>& neighbours() const { return neighbours_; }
+
+  double connected_by(size_t pair, const Changes& changes) const {
+    const Between& b = between_[pair];
+    const BitMatrix& first = *relation(paths_[b.first], changes);
+    BitMatrix read(b.relation->rows(), first.columns());
+    add_related(read, *b.relation, first);
+    const BitMatrix& second = *relation(paths_[b.second], changes);
+    BitMatrix computed(second.rows(), first.columns());
+    add_related(computed, second, read);
+    size_t pairs = computed.rows() * first.used_columns();
+    return pairs > 0 ? static_cast<double>(computed.count()) / static_cast<double>(pairs) : 0;
   }
 
   double dead(const Changes& changes) const {
@@ -211,12 +84,21 @@ class NetworkMixing::Paths {
     const BitMatrix* relation;  ///< channels of "to" (rows) and of "from" (columns)
   };
 
-  /// All that has the same positions.
-  struct Stage {
-    Shape positions;
-    size_t bits = 0;  ///< the channels at its beginning
+  /// A part of the network, from some values to others.
+  struct Part {
     std::vector<ValueId> begins, ends;
+  };
+
+  /// All that has the same positions.
+  struct Stage : Part {
+    Shape positions;
     size_t layers = 0;  ///< that read channels of the stage
+  };
+
+  /// What is between two layers of which the second reads what the first computes.
+  struct Between {
+    size_t first, second;       ///< paths
+    const BitMatrix* relation;  ///< what the second reads (rows), what the first computes (columns)
   };
 
   Graph graph_;
@@ -228,10 +110,44 @@ class NetworkMixing::Paths {
   std::vector<Path> paths_;  // in the order of nodes
   std::map<Shape, Stage> stages_;
   std::vector<const Stage*> counted_;  // those of at least two layers, with pairs of channels
+  Part whole_;                         // from behind the first layers to before the last ones
+  std::vector<Neighbours> neighbours_;
+  std::vector<Between> between_;  // of the neighbours
+  std::set<BitMatrix> passed_;    // the relations between them, each once
+
+  /// Returns which share of the pairs of the beginnings and ends of a part is connected by the
+  /// paths that belong to it.
+  template <class Belongs>
+  double connected(const Part& part, const Changes& changes, const Belongs& belongs) const {
+    size_t bits = channels(part.begins);
+    // Which beginnings (columns) reach the channels (rows) of a value; without rows: none does.
+    std::vector<BitMatrix> reached(graph_.values.size());
+    size_t bit = 0;
+    for (ValueId id : part.begins) {
+      reached[id] = BitMatrix(channels(id), bits);
+      for (size_t c = 0; c < channels(id); ++c) reached[id].set(c, bit++);
+    }
+    for (const Path& p : paths_) {
+      if (belongs(p)) pass(p, *relation(p, changes), reached);
+    }
+    size_t met = 0;
+    for (ValueId id : part.ends) {
+      for (size_t c = 0; c < reached[id].rows(); ++c) met += reached[id].count(c, 0, bits);
+    }
+    return static_cast<double>(met) / static_cast<double>(channels(part.ends) * bits);
+  }
+
+  /// Adds what reaches the beginning of a path to what reaches its end.
+  void pass(const Path& p, const BitMatrix& relation, std::vector<BitMatrix>& reached) const {
+    const BitMatrix& from = reached[p.from];
+    if (from.rows() == 0) return;
+    if (reached[p.to].rows() == 0) reached[p.to] = BitMatrix(channels(p.to), from.columns());
+    add_related(reached[p.to], relation, from);
+  }
 
   bool is_inside(const Stage& stage, const Path& p) const {
-    bool is_input = graph_.values[p.from].kind == Value::Kind::input;
-    return !is_input && positions(p.from) == stage.positions && positions(p.to) == stage.positions;
+    bool is_inner = positions(p.from) == stage.positions && positions(p.to) == stage.positions;
+    return is_inner && !is_input(p.from);
   }
 
   /// Returns what a path relates, after changes.
@@ -244,6 +160,11 @@ class NetworkMixing::Paths {
 
   const Shape& shape(ValueId id) const { return graph_.values[id].type.shape; }
   size_t channels(ValueId id) const { return channels_of(shape(id)); }
+  size_t channels(const std::vector<ValueId>& ids) const {
+    size_t sum = 0;
+    for (ValueId id : ids) sum += channels(id);
+    return sum;
+  }
 
   const Shape& positions(ValueId id) const { return positions_[id]; }
 
@@ -311,11 +232,10 @@ class NetworkMixing::Paths {
   void find_stages() {
     std::vector<bool> inside(graph_.values.size(), false);  // reads something of its stage
     for (const Path& p : paths_) {
-      bool is_input = graph_.values[p.from].kind == Value::Kind::input;
-      if (!is_input && positions(p.from) == positions(p.to)) inside[p.to] = true;
+      if (!is_input(p.from) && positions(p.from) == positions(p.to)) inside[p.to] = true;
     }
     for (ValueId id = 0; id < graph_.values.size(); ++id) {
-      if (!depends_[id] || graph_.values[id].kind == Value::Kind::input) continue;
+      if (!depends_[id] || is_input(id)) continue;
       Stage& stage = stages_[positions(id)];
       if (!inside[id]) stage.begins.push_back(id);
       if (!is_read_inside(id)) stage.ends.push_back(id);
@@ -327,11 +247,54 @@ class NetworkMixing::Paths {
     }
     for (auto& [key, stage] : stages_) {
       stage.positions = key;
-      for (ValueId id : stage.begins) stage.bits += channels(id);
-      size_t ends = 0;
-      for (ValueId id : stage.ends) ends += channels(id);
-      if (stage.layers >= 2 && stage.bits * ends > 0) counted_.push_back(&stage);
+      bool has_pairs = channels(stage.begins) * channels(stage.ends) > 0;
+      if (stage.layers >= 2 && has_pairs) counted_.push_back(&stage);
     }
+  }
+
+  bool is_layer(const Path& p) const { return is_layer(graph_.nodes[p.node]); }
+  bool is_input(ValueId id) const { return graph_.values[id].kind == Value::Kind::input; }
+
+  /// Finds what is behind the first layers, and before the last ones.
+  void find_ends() {
+    std::vector<bool> before(graph_.values.size(), false);  // a layer comes behind it
+    for (auto p = paths_.rbegin(); p != paths_.rend(); ++p) {
+      if (is_layer(*p) || before[p->to]) before[p->from] = true;
+    }
+    for (const Path& p : paths_) {
+      if (!is_layer(p)) continue;
+      if (is_input(p.from)) whole_.begins.push_back(p.to);
+      if (!before[p.to] && !contains(whole_.ends, p.from)) whole_.ends.push_back(p.from);
+    }
+  }
+
+  /// Finds which layers read what others compute. Layers that read the network's input do not
+  /// count: these few channels reach all.
+  void find_neighbours() {
+    std::map<size_t, size_t> firsts;  // how many, for each second path
+    for (size_t first = 0; first < paths_.size(); ++first) {
+      const Path& p = paths_[first];
+      if (!is_layer(p) || is_input(p.from)) continue;
+      std::vector<BitMatrix> reached(graph_.values.size());
+      reached[p.to] = diagonal(channels(p.to));
+      for (size_t second = first + 1; second < paths_.size(); ++second) {
+        const Path& next = paths_[second];
+        if (!is_layer(next)) {
+          pass(next, *next.relation, reached);
+        } else if (reached[next.from].rows() > 0) {
+          between_.push_back({first, second, &*passed_.insert(reached[next.from]).first});
+          ++firsts[second];
+        }
+      }
+    }
+    for (const Between& b : between_) {
+      double weight = 1 / static_cast<double>(firsts[b.second] * firsts.size());
+      neighbours_.push_back({paths_[b.first].node, paths_[b.second].node, weight});
+    }
+  }
+
+  static bool contains(const std::vector<ValueId>& ids, ValueId id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
   }
 
   bool is_read_inside(ValueId id) const {
@@ -358,12 +321,32 @@ double NetworkMixing::connected_in(size_t stage, const Changes& changes) const {
   return paths_->connected_in(stage, changes);
 }
 
+const std::vector<NetworkMixing::Neighbours>& NetworkMixing::neighbours() const {
+  return paths_->neighbours();
+}
+
+double NetworkMixing::connected_by(size_t pair, const Changes& changes) const {
+  return paths_->connected_by(pair, changes);
+}
+
+double NetworkMixing::across(const Changes& changes) const { return paths_->across(changes); }
+
 double NetworkMixing::dead(const Changes& changes) const { return paths_->dead(changes); }
 
 Mixing NetworkMixing::with(const Changes& changes) const {
-  double sum = 0;
-  for (size_t stage = 0; stage < stages(); ++stage) sum += connected_in(stage, changes);
-  return {stages() > 0 ? sum / static_cast<double>(stages()) : 1, dead(changes)};
+  Mixing result{.dead = dead(changes), .across = across(changes)};
+  if (stages() > 0) {
+    double sum = 0;
+    for (size_t stage = 0; stage < stages(); ++stage) sum += connected_in(stage, changes);
+    result.connected = sum / static_cast<double>(stages());
+  }
+  if (!neighbours().empty()) {
+    result.neighbours = 0;
+    for (size_t pair = 0; pair < neighbours().size(); ++pair) {
+      result.neighbours += neighbours()[pair].weight * connected_by(pair, changes);
+    }
+  }
+  return result;
 }
 
 Mixing mixing_of(const Graph& network) { return NetworkMixing(network).with({}); }

@@ -28,6 +28,8 @@ const char* name_of(Takes takes) {
       return "axis";
     case Takes::completion:
       return "completion";
+    case Takes::channels:
+      return "channels, ...";
   }
   return "";
 }
@@ -52,6 +54,8 @@ const char* describe(Takes takes) {
       return "one of block.x, block.y, block.z, thread.x, thread.y, thread.z, vthread";
     case Takes::completion:
       return "one of propagate, expand, deepen, repeat, reduce";
+    case Takes::channels:
+      return "a channel (5) or a range of channels (0..3)";
   }
   return "";
 }
@@ -85,6 +89,8 @@ bool fits(const Arg& arg, Takes takes) {
           arg, {"block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z", "vthread"});
     case Takes::completion:
       return is_word(arg, {"propagate", "expand", "deepen", "repeat", "reduce"});
+    case Takes::channels:
+      return is_integer(arg, 0) || std::holds_alternative<Range>(arg);
   }
   return false;
 }
@@ -96,8 +102,9 @@ const Takes* expected(const Transform& t, size_t i, Takes& tile) {
     return &tile;
   }
   if (i < t.takes.size()) return &t.takes[i].takes;
-  bool repeats = !t.takes.empty() && t.takes.back().takes == Takes::loops;
-  return repeats ? &t.takes.back().takes : nullptr;
+  if (t.takes.empty()) return nullptr;
+  const Takes& last = t.takes.back().takes;
+  return last == Takes::loops || last == Takes::channels ? &last : nullptr;
 }
 
 size_t fewest(const Transform& t) {
@@ -109,7 +116,7 @@ size_t fewest(const Transform& t) {
   return n;
 }
 
-void check_arguments(const Transform& t, const Step& step) {
+void check_arguments_of(const Transform& t, const Step& step) {
   Takes tile = Takes::loop;
   for (size_t i = 0; i < step.args.size(); ++i) {
     const Takes* takes = expected(t, i, tile);
@@ -135,6 +142,8 @@ const char* name_of(Transform::Kind kind) {
       return "algebraic";
     case Transform::Kind::neural:
       return "neural";
+    case Transform::Kind::network:
+      return "network";
   }
   return "";
 }
@@ -163,9 +172,11 @@ std::string signature(const Transform& t) {
   return fmt::format("{}({})", t.name, out);
 }
 
+void check_arguments(const Step& step) { check_arguments_of(find_transform(step.name), step); }
+
 Applied apply(const Nest& nest, const Step& step) {
   const Transform& t = find_transform(step.name);
-  check_arguments(t, step);
+  check_arguments_of(t, step);
   try {
     return t.apply(nest, Arguments(step));
   } catch (const UserError& error) {

@@ -26,6 +26,7 @@ enum class Takes {
   name,        ///< a name for something new
   axis,        ///< block.x, ..., thread.z, vthread
   completion,  ///< propagate, expand, deepen, repeat or reduce
+  channels,    ///< channels and ranges of them, up to the end: 5, 0..3
 };
 
 struct Parameter {
@@ -61,6 +62,7 @@ struct Transform {
     program,    ///< changes the order only: legal if dependences are respected
     algebraic,  ///< changes the arithmetic, not the values: legal if it rounds little enough
     neural,     ///< changes what is computed: legal if capacity is preserved
+    network,    ///< changes weights of several layers, not what they compute; applies to no nest
   };
   std::string name;
   Kind kind;
@@ -70,7 +72,7 @@ struct Transform {
   std::vector<Step> (*candidates)(const Nest& nest);
 };
 
-/// Names a kind of step: "program", "algebraic" or "neural".
+/// Names a kind of step: "program", "algebraic", "neural" or "network".
 const char* name_of(Transform::Kind kind);
 
 namespace transforms {
@@ -83,6 +85,9 @@ const Transform& find_transform(const std::string& name);
 
 /// Prints how a transformation is written: "split(loop, factor)".
 std::string signature(const Transform& transform);
+
+/// Fails if the arguments of a step are not what its transformation takes.
+void check_arguments(const Step& step);
 
 /// Applies one step. Wrong arguments and unknown loops throw a UserError; whether the result is
 /// legal is not judged here (legality/legality.h).

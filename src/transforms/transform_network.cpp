@@ -1,55 +1,26 @@
-// transform_network.cpp: recipes for the layers of a whole network. Interface: transform_network.h.
+// transform_network.cpp: what recipes make of a network. Interface: transform_network.h.
 #include "transforms/transform_network.h"
 
+#include <fmt/ranges.h>
 #include <fnmatch.h>
 
+#include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 
-#include "base/json_reason.h"
 #include "base/nearest.h"
-#include "data/file.h"
 #include "nest/dependence.h"
 #include "nest/marks.h"
 #include "ops/op.h"
 #include "ops/op_graph.h"
+#include "program/channel_order.h"
 #include "program/fewer_channels.h"
 #include "program/lift.h"
 #include "transforms/transform_neural.h"
+#include "transforms/transform_permute.h"
 
 namespace lathe {
 namespace {
-
-constexpr int network_version = 1;
-constexpr const char* version_key = "lathe_network_recipe";
-
-std::string_view trimmed(std::string_view text) {
-  size_t first = text.find_first_not_of(" \t\r");
-  if (first == std::string_view::npos) return "";
-  return text.substr(first, text.find_last_not_of(" \t\r") - first + 1);
-}
-
-LayerRecipe parse_line(std::string_view line) {
-  size_t colon = line.find(':');
-  std::string_view pattern = trimmed(line.substr(0, colon));
-  if (colon == std::string_view::npos || pattern.empty()) {
-    fail("'{}': write it as 'LAYERS: RECIPE', as in 'layer3.*.conv2: group(4)'", line);
-  }
-  return {std::string(pattern), parse_recipe(line.substr(colon + 1))};
-}
-
-LayerRecipe layer_from_json(const nlohmann::json& json) {
-  bool complete = json.is_object() && json.contains("match") && json["match"].is_string() &&
-                  json.contains("recipe");
-  if (!complete) {
-    fail("network recipe: an entry of \"layers\" must have a \"match\" and a \"recipe\", not {}",
-         json.dump());
-  }
-  const nlohmann::json& recipe = json["recipe"];
-  return {json["match"].get<std::string>(),
-          recipe.is_string() ? parse_recipe(recipe.get<std::string>()) : recipe_from_json(recipe)};
-}
 
 bool is_layer(const Node& node) { return node.op == "conv" || node.op == "fully_connected"; }
 
@@ -77,10 +48,12 @@ struct Narrowing {
   long filters;
 };
 
-/// What a recipe makes of a layer; nothing of both if it changes no more than the order.
+/// What a recipe makes of a layer; nothing of all if it changes no more than the order of loops.
 struct Changed {
   std::optional<Nest> nest;
-  std::optional<Narrowing> narrowing;  ///< what must be done to the network first
+  // What must be done to the network first:
+  std::optional<Narrowing> narrowing = std::nullopt;
+  std::optional<size_t> permute = std::nullopt;  ///< the step that reorders channels
 };
 
 /// Says how many filters a step leaves. It acts on the layer as it was, so that a layer that has no
@@ -104,17 +77,24 @@ Narrowing narrowing_of(const Recipe& recipe, size_t step, const Shape& whole, co
   return {step, left[1]};
 }
 
-/// Applies all steps, or those before one that takes filters away for good; the order that program
-/// steps make must respect the dependences.
+/// Applies all steps, or those before one that changes the network: that takes filters away for
+/// good or reorders them. The order that program steps make must respect the dependences.
 Changed changed(const Nest& before, const Recipe& recipe) {
   Nest nest = samples_inward(before);
   Shape whole = output_shapes(before).front();
   for (size_t i = 0; i < recipe.size(); ++i) {
     const Step& step = recipe[i];
     bool is_first = nest.meaning == before.meaning;
+    if (find_transform(step.name).kind == Transform::Kind::network) {
+      if (is_first) return {.nest = std::nullopt, .permute = i};
+      fail("{}: channels are reordered before other steps change the layer; let it come first",
+           print(step));
+    }
     nest = apply(nest, step).nest;
     Shape left = output_shapes(nest).front();
-    if (left != whole) return {std::nullopt, narrowing_of(recipe, i, whole, left, is_first)};
+    if (left != whole) {
+      return {.nest = std::nullopt, .narrowing = narrowing_of(recipe, i, whole, left, is_first)};
+    }
     if (find_transform(step.name).kind != Transform::Kind::program) continue;
     if (auto violation = judge_order(nest).violation) {
       fail("{}: refused: {}; {}", print(step), explain(*violation, nest),
@@ -128,7 +108,14 @@ Changed changed(const Nest& before, const Recipe& recipe) {
         loop->name, name_of(loop->mark));
   }
   if (nest.meaning == before.meaning) return {};
-  return {nest, std::nullopt};
+  return {.nest = nest};
+}
+
+/// Are these the same channels?
+bool is_same(const ChannelSet& a, const ChannelSet& b) {
+  const ChannelRange &first = a.members.front(), &second = b.members.front();
+  return first.value == second.value && first.dimension == second.dimension &&
+         first.elements == second.elements;
 }
 
 /// Returns the set that a layer's filters belong to.
@@ -167,7 +154,7 @@ class ChangedLayers {
       : graph_(graph), recipes_(std::move(recipes)) {}
 
   Graph run() {
-    while (narrow()) continue;
+    while (reorder() || narrow()) continue;
     std::vector<LayerNest> layers;
     for (const auto& [n, recipe] : recipes_) {
       if (const auto& nest = changed_at(n).nest) layers.push_back({n, *nest});
@@ -187,6 +174,53 @@ class ChangedLayers {
       auto [found, is_new] = known_.try_emplace(print(call) + ": " + print(recipes_[n]));
       if (is_new) found->second = changed(nest_of(context_, call), recipes_[n]);
       return found->second;
+    } catch (const UserError& error) {
+      fail("layer '{}': {}", graph_.nodes[n].name, error.what());
+    }
+  }
+
+  /// Puts channels into the orders that steps say, all at once, and takes those steps from the
+  /// recipes. Returns whether there were any.
+  bool reorder() {
+    std::vector<ChannelSet> sets;
+    std::vector<ChannelOrder> orders;
+    std::vector<std::string> by;  // which layer
+    bool any = false;
+    for (auto& [n, recipe] : recipes_) {
+      auto step = changed_at(n).permute;
+      if (!step) continue;
+      any = true;
+      if (sets.empty()) sets = channel_sets(graph_);
+      const std::string& name = graph_.nodes[n].name;
+      for (ChannelOrder& order : orders_at(n, recipe[*step], sets)) {
+        auto same = std::find_if(orders.begin(), orders.end(),
+                                 [&](const auto& o) { return is_same(o.set, order.set); });
+        if (same == orders.end()) {
+          orders.push_back(std::move(order));
+          by.push_back(name);
+        } else if (same->order != order.order) {
+          fail(
+              "layer '{}' would have its channels in another order than '{}', which is coupled "
+              "with it",
+              name, by[static_cast<size_t>(same - orders.begin())]);
+        }
+      }
+      recipe.erase(recipe.begin() + static_cast<long>(*step));
+    }
+    try {
+      if (!orders.empty()) graph_ = with_order(graph_, orders);
+    } catch (const UserError& error) {
+      fail("layer '{}': permute: {}", fmt::join(by, "', '"), error.what());
+    }
+    return any;
+  }
+
+  std::vector<ChannelOrder> orders_at(size_t n, const Step& step,
+                                      const std::vector<ChannelSet>& sets) const {
+    ValueId weight = graph_.nodes[n].inputs[1];
+    try {
+      std::vector<long> order = order_of(step, graph_.values[weight].type.shape[0]);
+      return orders_of_filters(graph_, sets, weight, order);
     } catch (const UserError& error) {
       fail("layer '{}': {}", graph_.nodes[n].name, error.what());
     }
@@ -217,73 +251,6 @@ class ChangedLayers {
 };
 
 }  // namespace
-
-std::string print(const NetworkRecipe& recipe) {
-  std::string out;
-  for (const LayerRecipe& layer : recipe) {
-    out += fmt::format("{}: {}\n", layer.layers, print(layer.recipe));
-  }
-  return out;
-}
-
-NetworkRecipe parse_network_recipe(std::string_view text) {
-  NetworkRecipe recipe;
-  while (!text.empty()) {
-    size_t end = text.find('\n');
-    std::string_view line = trimmed(text.substr(0, end));
-    if (!line.empty()) recipe.push_back(parse_line(line));
-    text = end == std::string_view::npos ? "" : text.substr(end + 1);
-  }
-  return recipe;
-}
-
-nlohmann::json to_json(const NetworkRecipe& recipe) {
-  nlohmann::json layers = nlohmann::json::array();
-  for (const LayerRecipe& layer : recipe) {
-    layers.push_back({{"match", layer.layers}, {"recipe", to_json(layer.recipe)}});
-  }
-  return {{version_key, network_version}, {"layers", std::move(layers)}};
-}
-
-NetworkRecipe network_recipe_from_json(const nlohmann::json& json) {
-  if (!json.is_object() || !json.contains("layers") || !json["layers"].is_array()) {
-    fail("network recipe: no list \"layers\"; is this a recipe for a network?");
-  }
-  if (json.contains(version_key) && json[version_key] != network_version) {
-    fail(
-        "network recipe: version {} is not known here (this is version {}); use the Lathe that "
-        "wrote it",
-        json[version_key].dump(), network_version);
-  }
-  NetworkRecipe recipe;
-  for (const nlohmann::json& layer : json["layers"]) recipe.push_back(layer_from_json(layer));
-  return recipe;
-}
-
-NetworkRecipe read_network_recipe(const std::string& path) {
-  std::string text = read_file(path);
-  try {
-    return network_recipe_from_json(nlohmann::json::parse(text));
-  } catch (const nlohmann::json::exception& error) {
-    fail("'{}' is no recipe of a network: {}", path, plain_reason(error));
-  } catch (const UserError& error) {
-    fail("'{}': {}", path, error.what());
-  }
-}
-
-void write_network_recipe(const NetworkRecipe& recipe, const std::string& path) {
-  std::string text = to_json(recipe).dump(1) + "\n";
-  write_file(path, {std::as_bytes(std::span(text))});
-}
-
-std::string pattern_of(const std::string& name) {
-  std::string pattern;
-  for (char c : name) {
-    if (std::string_view("*?[]\\").find(c) != std::string_view::npos) pattern += '\\';
-    pattern += c;
-  }
-  return pattern;
-}
 
 Nest samples_inward(const Nest& nest) {
   auto target = find_target(nest);

@@ -2,6 +2,7 @@
 //
 //   layer3.*: group(4)
 //   layer4.?.conv1: bottleneck(2, deepen)
+//   layer1.0.conv1: permute(5, 0..3) -> keep(32)
 //
 // What stands before the colon is a pattern of layers' names: * is any text, ? any letter, [ab] one
 // of these. As JSON, "recipe" may be the text form, too:
@@ -54,9 +55,10 @@ std::vector<Shape> output_shapes(const Nest& nest);
 /// Returns the graph with the recipes applied to its convolutions and fully connected layers, in
 /// standard operators. The loop over samples is put innermost first, so that a recipe suits any
 /// batch. Filters that a step takes away for good (propagate) are taken from all layers that are
-/// coupled with it, and from what reads them, before anything else is done. Fails if a pattern
-/// matches no layer, and if a step does not apply to one or breaks a dependence; capacity is not
-/// judged.
+/// coupled with it, and from what reads them, before anything else is done. Likewise channels are
+/// put into another order (permute) in all layers that are coupled, so that what follows keeps the
+/// first ones of that order. Fails if a pattern matches no layer, and if a step does not apply to
+/// one or breaks a dependence; capacity is not judged.
 Graph transformed(const Graph& graph, const NetworkRecipe& recipe);
 
 }  // namespace lathe

@@ -22,6 +22,7 @@ struct Draw {
 };
 
 inline bool is_wanted(const Transform& t, Steps steps) {
+  if (t.kind == Transform::Kind::network) return false;  // it applies to no nest
   return steps == Steps::all || t.kind == Transform::Kind::program;
 }
 
@@ -66,6 +67,8 @@ inline Arg random_arg(Random& random, const Nest& nest, Takes takes) {
       return random.pick({"block.x", "thread.x", "thread.y", "vthread"});
     case Takes::completion:
       return random.pick({"propagate", "expand", "repeat"});
+    case Takes::channels:
+      return Range{random.between(0, 3), random.between(0, 3)};
   }
   return 0L;
 }

@@ -101,6 +101,18 @@ TEST(FewerChannels, OfAllKindsOfLayers) {
   EXPECT_EQ(shape("fc.weight"), (Shape{3, 3 * 36}));
 }
 
+TEST(FewerChannels, ThatOccurTwiceInAConcatenation) {
+  GraphBuilder g("net");
+  ValueId x = g.input("x", {Element::f32, {1, 4, 3, 3}});
+  auto conv = [&](const std::string& name, ValueId from, long filters) {
+    Shape shape{filters, g.shape(from)[1], 1, 1};
+    return g.call("conv", {from, g.weight(name, shape, he_fan_out(shape))});
+  };
+  ValueId a = conv("a", x, 8), b = conv("b", x, 4);
+  g.output(conv("c", g.call("concat", {a, b, a}, {{"axis", 1L}}), 3));
+  expect_same(g.build());
+}
+
 TEST(FewerChannels, BeginAsALayerOfThatSize) {
   Graph graph = with_fewer(all_kinds(), halves(all_kinds()));
   for (const auto& [name, groups] :

@@ -1,12 +1,10 @@
 // Mixing: which channels of a network reach which, as its accesses say.
 #include "program/mixing.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "models/model.h"
-#include "nest/interpret.h"
 #include "ops/op.h"
 #include "transforms/transform.h"
 #include "transforms/transform_network.h"
@@ -71,75 +69,46 @@ TEST(Mixing, LayersCanBeChangedInPlace) {
   EXPECT_EQ(mixing.with({}).connected, 1);
 }
 
-/// Returns which output channels change if an input channel does, as the interpreter finds it. All
-/// numbers are positive, so that nothing cancels out.
-BitMatrix changed(const Nest& nest, size_t input, size_t output) {
-  Buffers<double> before = make_buffers<double>(nest);
-  fill_inputs(nest, before, 1);
-  for (size_t t = 0; t < nest.tensors().size(); ++t) {
-    bool given = nest.tensors()[t].role == Role::input || nest.tensors()[t].role == Role::weight;
-    for (double& x : before[t]) x = given ? std::abs(x) + 1 : x;
-  }
-  Buffers<double> given = before;
-  interpret(nest, before);
-  auto inner = [&](size_t tensor) {
-    const Shape& shape = nest.tensors()[tensor].shape;
-    return static_cast<size_t>(count_of(shape) / shape[0] / shape[1]);
-  };
-  auto channels = [&](size_t tensor) {
-    return static_cast<size_t>(nest.tensors()[tensor].shape[1]);
-  };
-  BitMatrix result(channels(output), channels(input));
-  for (size_t c = 0; c < channels(input); ++c) {
-    Buffers<double> after = given;
-    for (size_t i = 0; i < inner(input); ++i) after[input][c * inner(input) + i] += 1000;
-    interpret(nest, after);
-    for (size_t i = 0; i < after[output].size(); ++i) {
-      if (after[output][i] != before[output][i]) result.set(i / inner(output), c);
-    }
-  }
-  return result;
+TEST(Mixing, OneShuffleConnectsAStageButNotItsNeighbours) {
+  // The last two blocks of the second stage: four layers of 32 channels.
+  std::string shuffle = "split(ci, 8) -> interchange(ci.o, ci.i) -> group(4)";
+  std::string first = "layer2.0.conv?: group(4)\n";
+  Mixing none = after((first + "layer2.[12].conv?: group(4)").c_str());
+  Mixing one = after((first + "layer2.1.conv1: group(4)\nlayer2.2.conv?: group(4)\n" +
+                      "layer2.1.conv2: " + shuffle)
+                         .c_str());
+  Mixing all = after((first + "layer2.[12].conv?: " + shuffle).c_str());
+  EXPECT_EQ(one.connected, 1);
+  EXPECT_GT(one.neighbours, none.neighbours);
+  EXPECT_GT(all.neighbours, one.neighbours + 0.05);
+  EXPECT_NEAR(after("").neighbours, 1, 1e-9);
 }
 
-TEST(Mixing, IsWhatTheInterpreterFinds) {
-  struct Case {
-    const char* call;
-    const char* recipe;
-  };
-  for (const Case& c : std::initializer_list<Case>{
-           {"conv(f32[1x8x4x4], f32[6x8x3x3])", ""},
-           {"conv(f32[1x8x4x4], f32[6x4x3x3], groups=2)", ""},
-           {"conv(f32[1x8x4x4], f32[8x8x3x3])", "group(4)"},
-           {"conv(f32[1x8x4x4], f32[8x8x1x1])", "group(2, expand)"},
-           {"conv(f32[1x8x4x4], f32[8x8x3x3])",
-            "split(ci, 4) -> interchange(ci.o, ci.i) -> group(2)"},
-           {"conv(f32[1x8x4x4], f32[8x8x3x3])", "bottleneck(4, repeat)"},
-           {"conv(f32[1x8x4x4], f32[8x8x3x3])", "interchange(co, ci) -> bottleneck(2)"},
-           {"conv(f32[1x8x4x4], f32[8x8x1x1])",
-            "split_range(co, 1/2) -> group(2) -> interchange(co.0, co.1) -> group(4)"},
-           {"max_pool(f32[1x3x4x4], kernel=[2, 2])", ""},
-           {"relu(f32[1x5x2x2])", ""},
-           {"concat(f32[1x2x2x2], f32[1x3x2x2], axis=1)", ""},
-           {"reshape(f32[1x3x2x2], shape=[1, 12])", ""}}) {
-    SCOPED_TRACE(fmt::format("{} after '{}'", c.call, c.recipe));
-    Context context;
-    Nest nest = samples_inward(nest_of(context, parse_call(c.call)));
-    for (const Step& step : parse_recipe(c.recipe)) nest = apply(nest, step).nest;
-    size_t input = 0, output = 0;
-    while (nest.tensors()[input].role != Role::input) ++input;
-    while (nest.tensors()[output].role != Role::output) ++output;
-    const std::vector<Pad>& pads = nest.tensors()[input].pad;
-    if (std::any_of(pads.begin(), pads.end(),
-                    [](const Pad& pad) { return pad.before + pad.after > 0; })) {
-      ADD_FAILURE() << "the test does not know where channels with padding lie";
-    }
-    BitMatrix found = reached(nest, 0), wanted = changed(nest, input, output);
-    ASSERT_EQ(found.rows(), wanted.rows());
-    ASSERT_EQ(found.columns(), wanted.columns());
-    for (size_t i = 0; i < found.rows(); ++i) {
-      for (size_t j = 0; j < found.columns(); ++j) EXPECT_EQ(found.at(i, j), wanted.at(i, j));
+TEST(Mixing, ShortcutsConnectGroupsAcrossTheNetwork) {
+  const char* groups = "layer*.conv?: group(4)";
+  EXPECT_EQ(after(groups).across, 1);
+  EXPECT_EQ(after("layer*.downsample.0: group(4)").across, 1);
+  // If they are in groups, too, each group is a network of its own.
+  EXPECT_EQ(after("layer*.conv?: group(4)\nlayer*.downsample.0: group(4)").across, 0.25);
+}
+
+TEST(Mixing, NeighboursAreThoseThatReadWhatTheOtherComputes) {
+  Graph network = load_model("resnet20-cifar", {.size = 8});
+  NetworkMixing mixing(network);
+  double weights = 0;
+  size_t in_block = 0;
+  for (const NetworkMixing::Neighbours& pair : mixing.neighbours()) {
+    weights += pair.weight;
+    const std::string &first = network.nodes[pair.first].name,
+                      &second = network.nodes[pair.second].name;
+    EXPECT_NE(first, "conv1") << "it reads the network's input";
+    if (first == "layer2.1.conv1") {
+      EXPECT_EQ(second, "layer2.1.conv2");
+      ++in_block;
     }
   }
+  EXPECT_NEAR(weights, 1, 1e-9);
+  EXPECT_EQ(in_block, 1U);
 }
 
 }  // namespace
