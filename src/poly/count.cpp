@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "poly/product.h"
 #include "poly/relation.h"
 
 namespace lathe::poly {
@@ -287,6 +288,7 @@ long count_union(const std::vector<Image>& images) {
     for (const Image& image : distinct) total += count_image(image.set, image.function);
     return total;
   }
+  if (auto counted = count_products(distinct)) return *counted;
   isl::set all = values(distinct.front());
   for (size_t i = 1; i < distinct.size(); ++i) all = all.unite(values(distinct[i]));
   return count(all);

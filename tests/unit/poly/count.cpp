@@ -43,6 +43,24 @@ TEST(Count, UnionsOfImages) {
   EXPECT_EQ(count_union({{half, low}, {half, across}}), 12);
 }
 
+TEST(Count, StridesThatInterlockAreCountedTogether) {
+  // 16 images take every 16th of 512 channels; one of all channels includes them.
+  Context context;
+  isl::ctx ctx = context;
+  isl::set part = box(ctx, {32, 8, 8}), whole = box(ctx, {512, 8, 8});
+  auto at = [&](long stride, long first) {
+    return isl::multi_aff(ctx, "{ [c, h, w] -> [" + std::to_string(stride) + " c + " +
+                                   std::to_string(first) + ", h, w] }");
+  };
+  std::vector<Image> images;
+  for (long g = 0; g < 15; ++g) images.push_back({part, at(16, g)});
+  EXPECT_EQ(count_union(images), 15 * 32 * 64);
+  images.push_back({whole, at(1, 0)});
+  EXPECT_EQ(count_union(images), 512 * 64);
+  images.push_back({part, at(3, 500)});  // 500, 503, ...: four of 32 are below 512
+  EXPECT_EQ(count_union(images), (512 + 28) * 64);
+}
+
 /// Counts the values of a linear function on a box by running through it.
 size_t enumerate(const std::vector<long>& extents, const std::vector<std::vector<long>>& rows) {
   std::set<std::vector<long>> values;
