@@ -3,7 +3,9 @@
 #include "passes/pass_layout.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 #include <sstream>
 
 #include "base/random.h"
@@ -64,6 +66,7 @@ class Classes {
       all = std::gcd(all, type.shape[1]);
       widest_[find(id)] = std::max(widest_[find(id)], type.shape[1]);
     }
+    for (const Node& node : graph.nodes) add_groups(graph, node);
   }
 
   ValueId find(ValueId id) const {
@@ -90,12 +93,35 @@ class Classes {
  private:
   std::vector<ValueId> parent_;
   std::vector<long> channels_, widest_, most_;
+  std::map<ValueId, std::set<long>> groups_;  // how many channels groups have, for each class
 
   long own_block(ValueId root) const {
-    for (long block : {64L, 48L, 32L, 16L, 8L, 4L}) {
-      if (block <= most_[root] && channels_[root] % block == 0) return block;
+    auto groups = groups_.find(root);
+    auto is_even = [&](long block) {
+      return groups == groups_.end() ||
+             std::all_of(groups->second.begin(), groups->second.end(),
+                         [&](long size) { return size % block == 0 || block % size == 0; });
+    };
+    // A block that ends within a group would keep vectors of it apart. Where every one does, the
+    // largest is as good as any.
+    for (bool wants_even : {true, false}) {
+      for (long block : {64L, 48L, 32L, 16L, 8L, 4L}) {
+        bool fits = block <= most_[root] && channels_[root] % block == 0;
+        if (fits && (!wants_even || is_even(block))) return block;
+      }
     }
     return 1;
+  }
+
+  /// Notes the groups of a convolution that sums over several channels of each.
+  void add_groups(const Graph& graph, const Node& node) {
+    auto data = summed_operand(graph, node);
+    long count = passes::groups_of(graph, node);
+    if (!data || count == 1) return;
+    for (ValueId id : {node.inputs[*data], node.outputs.front()}) {
+      const Shape& shape = graph.values[id].type.shape;
+      if (shape.size() > 1 && shape[1] > count) groups_[find(id)].insert(shape[1] / count);
+    }
   }
 
   void add(const Graph& graph, const Node& node) {

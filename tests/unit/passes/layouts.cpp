@@ -1,4 +1,5 @@
 // Layouts that somebody chose: networks compute the same in all of them.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "autodiff/gradient.h"
@@ -126,6 +127,26 @@ TEST(Layouts, AllChannelsWhereTheyAreAsMany) {
   ASSERT_EQ(layouts.classes.size(), 2u);
   EXPECT_EQ(layouts.classes[0].blocks, std::vector<long>{16});
   EXPECT_EQ(layouts.classes[1].blocks, (std::vector<long>{64, 16, 32, 128}));
+}
+
+/// Returns the block in which a convolution in groups stores its channels by default.
+long block_of_groups(long channels, long groups) {
+  std::string text = fmt::format(
+      "graph g\ninput x: f32[1x16x4x4]\nweight w: f32[{0}x16x1x1] = normal(0.1)\n"
+      "weight v: f32[{0}x{1}x1x1] = normal(0.1)\nweight u: f32[8x{0}x1x1] = normal(0.1)\n"
+      "a = conv(x, w): f32[1x{0}x4x4]\nb = conv(a, v, groups={2}): f32[1x{0}x4x4]\n"
+      "c = conv(b, u): f32[1x8x4x4]\noutput c\n",
+      channels, channels / groups, groups);
+  Layouts layouts = layouts_of(simplified(graph_of(text.c_str())));
+  return layouts.classes[layouts.class_of[*find_value(layouts.graph, "b")]].blocks.front();
+}
+
+TEST(Layouts, BlocksEndWhereGroupsEnd) {
+  EXPECT_EQ(block_of_groups(256, 4), 64);
+  EXPECT_EQ(block_of_groups(128, 8), 64) << "a block of four groups";
+  EXPECT_EQ(block_of_groups(352, 4), 8) << "32 divides 352, but not the 88 of a group";
+  EXPECT_EQ(block_of_groups(504, 2), 4);
+  EXPECT_EQ(block_of_groups(120, 4), 8) << "nothing fits 30";
 }
 
 TEST(Layouts, ReadersOfTheSameCopyShareIt) {
