@@ -15,7 +15,7 @@ namespace {
 constexpr double share_inside = 0.95;
 /// What the ridge is chosen from: slopes are held back as if so many more networks, with all
 /// features as large as usual, had not moved.
-constexpr double ridges[] = {1, 3, 10, 30, 100};
+constexpr double ridges[] = {1, 3, 10, 30, 100, 300, 1000};
 /// So many networks are wanted, whatever is fitted to them.
 constexpr size_t least_networks = 8;
 
@@ -41,44 +41,47 @@ double size_of(const std::vector<double>& numbers) {
   return std::sqrt(squares / static_cast<double>(numbers.size()));
 }
 
-/// The features of networks; each divided by its size, and turned so that more is better.
+/// The features of networks, each turned so that more is better.
 struct Table {
   Matrix values;
-  std::vector<double> scales;  ///< a feature is the value in the table times this
   std::vector<double> targets;
 
   size_t networks() const { return targets.size(); }
 };
 
 Table table_of(const std::vector<Feature>& features, const std::vector<Trained>& networks) {
-  Table table{Matrix(networks.size(), features.size()), {}, {}};
-  std::vector<std::vector<double>> columns(features.size());
-  for (const Trained& network : networks) {
-    std::vector<double> values = values_of(features, network.comparisons);
-    for (size_t f = 0; f < features.size(); ++f) columns[f].push_back(values[f]);
-    table.targets.push_back(network.change);
-  }
-  for (size_t f = 0; f < features.size(); ++f) {
-    double scale = size_of(columns[f]);
-    if (scale <= 0) scale = 1;
-    table.scales.push_back(scale * sign_of(features[f]));
-    for (size_t i = 0; i < networks.size(); ++i) {
-      table.values(i, f) = columns[f][i] / table.scales[f];
+  Table table{Matrix(networks.size(), features.size()), {}};
+  for (size_t i = 0; i < networks.size(); ++i) {
+    std::vector<double> values = values_of(features, networks[i].comparisons);
+    for (size_t f = 0; f < features.size(); ++f) {
+      table.values(i, f) = sign_of(features[f]) * values[f];
     }
+    table.targets.push_back(networks[i].change);
   }
   return table;
 }
 
 Table without(const Table& table, size_t network) {
-  size_t features = table.scales.size();
-  Table result{Matrix(table.networks() - 1, features), table.scales, table.targets};
+  Table result{Matrix(table.networks() - 1, table.values.columns()), table.targets};
   result.targets.erase(result.targets.begin() + static_cast<long>(network));
   for (size_t i = 0; i < result.networks(); ++i) {
-    for (size_t f = 0; f < features; ++f) {
+    for (size_t f = 0; f < table.values.columns(); ++f) {
       result.values(i, f) = table.values(i < network ? i : i + 1, f);
     }
   }
   return result;
+}
+
+/// Returns how large each feature is.
+std::vector<double> sizes_in(const Table& table) {
+  std::vector<double> sizes;
+  for (size_t f = 0; f < table.values.columns(); ++f) {
+    std::vector<double> column;
+    for (size_t i = 0; i < table.networks(); ++i) column.push_back(table.values(i, f));
+    double size = size_of(column);
+    sizes.push_back(size > 0 ? size : 1);
+  }
+  return sizes;
 }
 
 /// Returns a number with as many digits as rules are written with, and a 0 without a sign.
@@ -90,10 +93,17 @@ struct Line {
   double error = 0;
 };
 
-/// Fits with a ridge. It says how features share what is lost; as it makes that smaller, too, all
-/// slopes are then scaled alike, by least squares.
+/// Fits with a ridge, which treats features as if all were equally large. It says how features
+/// share what is lost; as it makes that smaller, too, all slopes are then scaled alike, by least
+/// squares.
 LeastSquares fitted_with(const Table& table, double ridge) {
-  LeastSquares line = nonnegative_least_squares(table.values, table.targets, ridge);
+  std::vector<double> sizes = sizes_in(table);
+  Matrix scaled = table.values;
+  for (size_t i = 0; i < table.networks(); ++i) {
+    for (size_t f = 0; f < sizes.size(); ++f) scaled(i, f) /= sizes[f];
+  }
+  LeastSquares line = nonnegative_least_squares(scaled, table.targets, ridge);
+  for (size_t f = 0; f < sizes.size(); ++f) line.slopes[f] /= sizes[f];
   double products = 0, squares = 0;
   for (size_t i = 0; i < table.networks(); ++i) {
     double predicted = line.predict(table.values.row(i));
@@ -179,7 +189,7 @@ GateRule fitted_to(const std::vector<Feature>& features, const std::vector<Train
   for (size_t f = 0; f < features.size(); ++f) {
     if (f > 0 && line.function.slopes[f] == 0) continue;
     rule.features.push_back(features[f]);
-    rule.weights.push_back(rounded(line.function.slopes[f] / table.scales[f]));
+    rule.weights.push_back(rounded(line.function.slopes[f] * sign_of(features[f])));
   }
   set_bands(rule, networks);
   set_beyond_first_order(rule, networks);

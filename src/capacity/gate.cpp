@@ -242,19 +242,18 @@ GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& compariso
 }
 
 std::vector<std::string> print_mixing(const MixingChange& mixing) {
-  auto percent = [](double share) { return fmt::format("{:.3g} %", 100 * share); };
   std::vector<std::string> lines;
-  if (mixing.after.connected != mixing.before.connected) {
-    lines.push_back(fmt::format(
-        "{} of the pairs of channels in a stage are connected, {} were: the others never hear of "
-        "each other",
-        percent(mixing.after.connected), percent(mixing.before.connected)));
-  }
-  if (mixing.after.dead != mixing.before.dead) {
-    lines.push_back(
-        fmt::format("{} of the channels that layers compute are used by nothing, {} were",
-                    percent(mixing.after.dead), percent(mixing.before.dead)));
-  }
+  auto add = [&](double Mixing::*share, const char* words, const char* meaning) {
+    auto percent = [](double value) { return fmt::format("{:.3g} %", 100 * value); };
+    std::string now = percent(mixing.after.*share), was = percent(mixing.before.*share);
+    if (now != was) lines.push_back(fmt::format("{} {}, {} were{}", now, words, was, meaning));
+  };
+  add(&Mixing::connected, "of the pairs of channels in a stage are connected",
+      ": the others never hear of each other");
+  add(&Mixing::neighbours,
+      "of the pairs of channels that two layers in a row could connect are connected", "");
+  add(&Mixing::across, "of the pairs of channels are connected across the network", "");
+  add(&Mixing::dead, "of the channels that layers compute are used by nothing", "");
   return lines;
 }
 

@@ -106,7 +106,10 @@ nlohmann::json report(const GateRule& rule, const GateVerdict& verdict) {
   if (!verdict.caveat.empty()) result["caution"] = verdict.caveat;
   if (verdict.mixing) {
     auto shares = [](const Mixing& m) {
-      return nlohmann::json{{"connected", m.connected}, {"dead", m.dead}};
+      return nlohmann::json{{"connected", m.connected},
+                            {"neighbours", m.neighbours},
+                            {"across", m.across},
+                            {"dead", m.dead}};
     };
     result["mixing"] = {{"original", shares(verdict.mixing->before)},
                         {"changed", shares(verdict.mixing->after)}};

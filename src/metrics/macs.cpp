@@ -2,7 +2,6 @@
 // it.
 #include "metrics/metric_probe.h"
 #include "metrics/metric_size.h"
-#include "program/layers.h"
 
 namespace lathe::metrics {
 namespace {
@@ -10,13 +9,9 @@ namespace {
 Finish attach_macs(Evaluation& evaluation) {
   auto samples = static_cast<double>(evaluation.batch().images.shape()[0]);
   return [&network = evaluation.network(), samples] {
-    Score score;
-    for (const Layer& layer : layers_of(network)) {
-      if (layer.cost.macs == 0) continue;
-      score.layers.push_back({layer.name, static_cast<double>(layer.cost.macs) / samples});
-      score.total += score.layers.back().score;
-    }
-    return score;
+    return summed_over_layers(network, [&](const Layer& layer) {
+      return static_cast<double>(layer.cost.macs) / samples;
+    });
   };
 }
 

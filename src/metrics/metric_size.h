@@ -2,8 +2,21 @@
 #pragma once
 
 #include "metrics/metric.h"
+#include "program/layers.h"
 
 namespace lathe {
+
+/// Returns the score that counts something of each layer: count(layer), for one image.
+template <class Count>
+Score summed_over_layers(const Graph& network, const Count& count) {
+  Score score;
+  for (const Layer& layer : layers_of(network)) {
+    if (layer.cost.macs == 0) continue;
+    score.layers.push_back({layer.name, static_cast<double>(count(layer))});
+    score.total += score.layers.back().score;
+  }
+  return score;
+}
 
 /// Returns what the size of a network contributes to a prediction. Steps only ever make a network
 /// smaller, so that its size moved would say the same again. But what is halved a fourth time loses

@@ -129,8 +129,8 @@ TEST(FirstOrder, OfALayerAsItWasIsItsScore) {
   ASSERT_EQ(first.original().size(), 22u);
   std::vector<std::string> names;
   for (const Metric& metric : first.metrics()) names.push_back(metric.name);
-  EXPECT_EQ(names, (std::vector<std::string>{"fisher", "diversity", "grad_norm", "macs", "params",
-                                             "snip", "units"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"fisher", "diversity", "grad_norm", "inputs", "macs",
+                                             "params", "snip", "units"}));
   for (const LayerScore& layer : first.original()) {
     SCOPED_TRACE(layer.layer);
     LayerChange same = first.change(layer.layer, {});
@@ -146,7 +146,8 @@ TEST(FirstOrder, OfALayerAsItWasIsItsScore) {
   LayerChange grouped = first.change("layer2.1.conv1", parse_recipe("group(4)"));
   LayerChange own = first.change("layer2.1.conv1", {});
   EXPECT_GT(grouped.scores[0], 0);
-  EXPECT_NEAR(grouped.scores[3], own.scores[3] / 4, 1e-6 * own.scores[3]);
+  EXPECT_EQ(grouped.scores[3], own.scores[3]) << "groups read all inputs";
+  EXPECT_NEAR(grouped.scores[4], own.scores[4] / 4, 1e-6 * own.scores[4]);
   EXPECT_THROW(first.change("no such layer", {}), UserError);
 }
 
