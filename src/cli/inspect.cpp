@@ -119,6 +119,19 @@ void print_layers(const std::vector<Layer>& layers) {
   }
 }
 
+/// Prints which elements there are: "64:96", "0:16,48:64".
+std::string stretches_of(std::vector<long> elements) {
+  std::sort(elements.begin(), elements.end());
+  std::string text;
+  for (size_t i = 0; i < elements.size();) {
+    size_t end = i + 1;
+    while (end < elements.size() && elements[end] == elements[end - 1] + 1) ++end;
+    text += fmt::format("{}{}:{}", text.empty() ? "" : ",", elements[i], elements[end - 1] + 1);
+    i = end;
+  }
+  return text;
+}
+
 /// Names the weights of a set whose filters (dimension 0), or whose inputs, are its channels.
 std::string weights_of(const Graph& graph, const ChannelSet& set, bool filters) {
   std::string names;
@@ -128,7 +141,7 @@ std::string weights_of(const Graph& graph, const ChannelSet& set, bool filters) 
     if (!is_matrix || (m.dimension == 0) != filters) continue;
     names += (names.empty() ? "" : " ") + value.name;
     long extent = value.type.shape[m.dimension];
-    if (m.count < extent) names += fmt::format("[{}:{}]", m.first, m.first + m.count);
+    if (m.count < extent) names += "[" + stretches_of(m.elements) + "]";
   }
   return names;
 }

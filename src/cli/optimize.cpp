@@ -20,8 +20,22 @@ struct OptimizeArgs {
   SpaceArguments space{.space = OptimizeOptions().space};
   std::string rule = "two-sided", max_params, max_macs, constraint, budget;
   double tolerance = -1;
-  bool json = false;
+  bool json = false, thorough = false;
 };
+
+/// Makes what a user left as it was so large that a search of a network like ResNet-34 takes about
+/// an hour on two cores.
+void be_thorough(OptimizeOptions& job) {
+  auto raise = [](auto& value, const auto& usual, auto large) {
+    if (value == usual) value = large;
+  };
+  OptimizeOptions usual;
+  raise(job.space.most, usual.space.most, size_t{60});
+  raise(job.exact, usual.exact, 20L);
+  raise(job.score.samples, usual.score.samples, 64L);
+  raise(job.score.seeds, usual.score.seeds, 3L);
+  raise(job.tune, usual.tune, 180.0);
+}
 
 /// Reads how much there may be of something: "9M", "1.2G", "500k" or a number.
 long parse_limit(const std::string& option, const std::string& text) {
@@ -63,6 +77,7 @@ OptimizeOptions job_of(const OptimizeArgs& options) {
   job.limits = {parse_limit("--max-params", options.max_params),
                 parse_limit("--max-macs", options.max_macs), parse_constraint(options.constraint)};
   job.budget = parse_budget(options.budget);
+  if (options.thorough) be_thorough(job);
   job.lathe = own_path();
   job.command = command_line();
   return job;
@@ -132,6 +147,9 @@ std::function<int()> set_up_optimize(Command& app) {
       "--budget TIME", options->budget,
       "how long the whole search may take, like 10m; with less time it looks at fewer variants "
       "and tunes for less long");
+  app.add_flag("--thorough", options->thorough,
+               "take an hour for what else takes ten minutes: more variants, samples, seeds and "
+               "tuning, where these have their defaults");
   app.add_option("--against PEER", job.against, "also measure the original with other libraries")
       ->check(one_of(peer_names()));
   app.add_flag("!--no-blocks", job.blocks, "do not compare with what a list of blocks can do");

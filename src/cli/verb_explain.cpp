@@ -154,24 +154,47 @@ void print_variant(const SearchResult& result, const ResultLayer& layer,
              wrapped(fate_of(variant, layer, result.rule), 52, 52));
 }
 
+/// So many variants of a family are shown: widths alone can be dozens. "--json" has all.
+constexpr size_t most_shown = 6;
+
+/// Prints the fastest variants of a family, the chosen one, and what failed. All others are one
+/// line.
+void print_family(const SearchResult& result, const ResultLayer& layer,
+                  const std::vector<ResultVariant>& variants) {
+  std::vector<const ResultVariant*> rest;
+  for (size_t i = 0; i < variants.size(); ++i) {
+    bool is_shown = i < most_shown || variants[i].recipe == layer.recipe ||
+                    !variants[i].failure.empty() || variants.size() <= most_shown + 2;
+    if (is_shown) {
+      print_variant(result, layer, variants[i]);
+    } else {
+      rest.push_back(&variants[i]);
+    }
+  }
+  if (rest.empty()) return;
+  std::string times;
+  for (const ResultVariant* each : rest) {  // the slowest that was measured is the last
+    if (each->after_ms) times = fmt::format(", up to {:.3f} ms", *each->after_ms);
+  }
+  fmt::print("  and {} more{}\n", rest.size(), times);
+}
+
 /// Prints what a layer could become, family by family. The family with the fastest variant is the
 /// first.
 void print_variants(const SearchResult& result, const ResultLayer& layer) {
   fmt::print("\n{:<29} {:>5} {:>7} {:>6}  {}\n", "could become", "MACs%", "ms",
              result.rule.score_name(), "what came of it");
-  std::vector<ResultVariant> all = variants_of(result, layer);
-  std::vector<std::string> families;
-  for (const ResultVariant& variant : all) {
-    std::string family = variant.family.value_or("");
-    if (std::find(families.begin(), families.end(), family) == families.end()) {
-      families.push_back(family);
-    }
+  std::vector<std::pair<std::string, std::vector<ResultVariant>>> families;
+  for (const ResultVariant& variant : variants_of(result, layer)) {
+    std::string name = variant.family.value_or("");
+    auto family = std::find_if(families.begin(), families.end(),
+                               [&](const auto& each) { return each.first == name; });
+    if (family == families.end()) family = families.insert(family, {name, {}});
+    family->second.push_back(variant);
   }
-  for (const std::string& family : families) {
-    if (!family.empty()) fmt::print("{}\n", family);
-    for (const ResultVariant& variant : all) {
-      if (variant.family.value_or("") == family) print_variant(result, layer, variant);
-    }
+  for (const auto& [name, variants] : families) {
+    if (!name.empty()) fmt::print("{}\n", name);
+    print_family(result, layer, variants);
   }
 }
 

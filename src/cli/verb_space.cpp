@@ -26,7 +26,7 @@ void add_space_arguments(Command& app, SpaceArguments& arguments) {
   app.add_option("--include PATTERN", space.include,
                  "change only layers of this name, like 'layer[34].*'");
   app.add_option("--exclude PATTERN", space.exclude, "leave layers of this name alone");
-  app.add_flag("--pointwise", space.pointwise, "also change 1x1 convolutions");
+  app.add_flag("!--no-pointwise", space.pointwise, "leave 1x1 convolutions alone");
   app.add_flag("!--no-narrow", space.narrow, "take no channels away");
   app.add_option("--families LIST", arguments.families,
                  "use only variants of these families, like grouped,shuffled; "

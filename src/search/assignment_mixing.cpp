@@ -7,29 +7,6 @@
 #include "transforms/transform.h"
 
 namespace lathe {
-namespace {
-
-/// Returns the node that makes what a node reads first, through nodes that treat each channel
-/// alone; nothing where paths join, or at the network's input.
-std::optional<size_t> maker_of(const Graph& network, size_t reader) {
-  const Node* node = &network.nodes[reader];
-  while (true) {
-    ValueId value = node->inputs[0];
-    auto made = std::find_if(network.nodes.begin(), network.nodes.end(), [&](const Node& n) {
-      return std::find(n.outputs.begin(), n.outputs.end(), value) != n.outputs.end();
-    });
-    if (made == network.nodes.end()) return std::nullopt;
-    auto computed = std::count_if(made->inputs.begin(), made->inputs.end(), [&](ValueId id) {
-      return id != no_value && network.values[id].kind == Value::Kind::computed;
-    });
-    if (made->op == "conv") return static_cast<size_t>(made - network.nodes.begin());
-    if (computed != 1) return std::nullopt;
-    node = &*made;
-  }
-}
-
-}  // namespace
-
 AssignmentMixing::AssignmentMixing(const Graph& network, const NetworkSpace& space)
     : network_(network) {
   for (const LayerSite& site : space.sites) {
@@ -39,10 +16,6 @@ AssignmentMixing::AssignmentMixing(const Graph& network, const NetworkSpace& spa
     kinds_.push_back(site.kind);
   }
   original_ = network_.with({});
-  for (size_t node : nodes_) {
-    auto maker = maker_of(network, node);
-    follows_.push_back(maker && std::find(nodes_.begin(), nodes_.end(), *maker) != nodes_.end());
-  }
   inside_.resize(network_.stages());
   connected_.resize(network_.stages());
   for (size_t stage = 0; stage < inside_.size(); ++stage) {
@@ -50,6 +23,15 @@ AssignmentMixing::AssignmentMixing(const Graph& network, const NetworkSpace& spa
       if (network_.is_inside(stage, nodes_[s])) inside_[stage].push_back(s);
     }
   }
+  auto site_of = [&](size_t node) -> std::optional<size_t> {
+    auto found = std::find(nodes_.begin(), nodes_.end(), node);
+    if (found == nodes_.end()) return std::nullopt;
+    return static_cast<size_t>(found - nodes_.begin());
+  };
+  for (const NetworkMixing::Neighbours& pair : network_.neighbours()) {
+    neighbours_.push_back({site_of(pair.first), site_of(pair.second)});
+  }
+  connected_by_.resize(neighbours_.size());
   for (const LayerKind& kind : space.kinds) {
     layers_.push_back(call_of(network, network.nodes[nodes_[kind.sites.front()]]));
     made_.emplace_back();
@@ -79,6 +61,14 @@ Mixing AssignmentMixing::of(const Assignment& assignment) const {
     if (assignment[s] != 0) all[s] = relation(kinds_[s], assignment[s]);
     if (all[s] != nullptr) changes[nodes_[s]] = all[s];
   }
+  auto [whole, is_new] = whole_.try_emplace(all);
+  if (is_new) whole->second = {network_.dead(changes), network_.across(changes)};
+  return {connected(all, changes), whole->second.dead, whole->second.across,
+          neighbours(all, changes)};
+}
+
+double AssignmentMixing::connected(const Relations& all,
+                                   const NetworkMixing::Changes& changes) const {
   double sum = 0;
   for (size_t stage = 0; stage < inside_.size(); ++stage) {
     Relations inside;
@@ -87,9 +77,20 @@ Mixing AssignmentMixing::of(const Assignment& assignment) const {
     if (is_new) found->second = network_.connected_in(stage, changes);
     sum += found->second;
   }
-  auto [found, is_new] = dead_.try_emplace(std::move(all));
-  if (is_new) found->second = network_.dead(changes);
-  return {inside_.empty() ? 1 : sum / static_cast<double>(inside_.size()), found->second};
+  return inside_.empty() ? 1 : sum / static_cast<double>(inside_.size());
+}
+
+double AssignmentMixing::neighbours(const Relations& all,
+                                    const NetworkMixing::Changes& changes) const {
+  auto relation_at = [&](std::optional<size_t> site) { return site ? all[*site] : nullptr; };
+  double sum = 0;
+  for (size_t pair = 0; pair < neighbours_.size(); ++pair) {
+    Pair relations{relation_at(neighbours_[pair].first), relation_at(neighbours_[pair].second)};
+    auto [found, is_new] = connected_by_[pair].try_emplace(relations);
+    if (is_new) found->second = network_.connected_by(pair, changes);
+    sum += network_.neighbours()[pair].weight * found->second;
+  }
+  return neighbours_.empty() ? 1 : sum;
 }
 
 }  // namespace lathe

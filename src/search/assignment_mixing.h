@@ -3,6 +3,7 @@
 #pragma once
 
 #include <mutex>
+#include <optional>
 #include <set>
 
 #include "program/mixing.h"
@@ -21,14 +22,9 @@ class AssignmentMixing {
   /// Returns the mixing of the network as it was.
   const Mixing& original() const { return original_; }
 
-  /// Does a site read what another site makes, with nothing between them but what treats each
-  /// channel alone? The groups of these two meet if one of them is shuffled.
-  bool follows_site(size_t site) const { return follows_[site]; }
-
  private:
   NetworkMixing network_;
   Mixing original_;
-  std::vector<bool> follows_;                                         // of the sites
   std::vector<size_t> nodes_;                                         // of the sites
   std::vector<size_t> kinds_;                                         // of the sites
   std::vector<Call> layers_;                                          // of the kinds
@@ -40,7 +36,17 @@ class AssignmentMixing {
   using Relations = std::vector<const BitMatrix*>;
   std::vector<std::vector<size_t>> inside_;                     // the sites of each stage
   mutable std::vector<std::map<Relations, double>> connected_;  // in each stage
-  mutable std::map<Relations, double> dead_;
+  /// Of the nodes of neighbours: sites, if they are any.
+  std::vector<std::pair<std::optional<size_t>, std::optional<size_t>>> neighbours_;
+  using Pair = std::pair<const BitMatrix*, const BitMatrix*>;
+  mutable std::vector<std::map<Pair, double>> connected_by_;  // each pair of neighbours
+  struct Whole {
+    double dead, across;
+  };
+  mutable std::map<Relations, Whole> whole_;
+
+  double connected(const Relations& all, const NetworkMixing::Changes& changes) const;
+  double neighbours(const Relations& all, const NetworkMixing::Changes& changes) const;
 
   const BitMatrix* relation(size_t kind, size_t variant) const;
 };

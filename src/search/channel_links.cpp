@@ -47,11 +47,13 @@ bool is_left_alone(const SpaceOptions& options, const std::string& layer) {
   return !matches(options.include) || matches(options.exclude);
 }
 
-/// Returns by how many channels a set becomes smaller; 0 if it cannot. Where there are few, half of
-/// them are taken away.
+/// Returns by how many channels a set becomes smaller; 0 if it cannot. Each group loses whole
+/// vectors where it has several, as vectors do not reach from group to group. Where there are few
+/// channels, half of them are taken away.
 long step_of(const ChannelSet& set) {
-  long step = std::lcm(usual_step, set.multiple);
-  if (set.channels >= 2 * step && set.channels % set.multiple == 0) return step;
+  for (long step : {usual_step * set.multiple, std::lcm(usual_step, set.multiple)}) {
+    if (set.channels >= 2 * step && set.channels % set.multiple == 0) return step;
+  }
   long half = set.channels / 2 / set.multiple * set.multiple;
   return set.channels - half < set.channels ? set.channels - half : 0;
 }

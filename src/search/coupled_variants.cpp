@@ -14,6 +14,9 @@
 namespace lathe {
 namespace {
 
+/// Channels of a group that fewer channels are put into are a multiple of this.
+constexpr long vector = 8;
+
 /// Returns a recipe without its completions: each step takes channels away for good.
 Recipe uncompleted(Recipe recipe) {
   for (Step& step : recipe) {
@@ -83,7 +86,11 @@ std::optional<LayerVariant> CoupledLayer::variant(Coupling coupling) const {
   bool fits = filters >= 1 && filters <= filters_ && inputs >= 1 && inputs <= inputs_;
   if (depthwise_) divides = fits = filters == inputs && filters <= filters_ && groups == 1;
   bool is_same = filters == filters_ && inputs == inputs_;
-  if (!divides || !fits || is_same || (groups > 1 && own_groups_ > 1)) return std::nullopt;
+  // What a group has is counted in vectors: code for other numbers is slow.
+  bool fills = groups == 1 || (filters / groups % vector == 0 && inputs / groups % vector == 0);
+  if (!divides || !fits || is_same || !fills || (groups > 1 && own_groups_ > 1)) {
+    return std::nullopt;
+  }
   LayerVariant variant;
   variant.recipe = reading(inputs);
   append(variant.recipe, having(filters, true));

@@ -41,7 +41,7 @@ class CoupledLayer {
   bool is_depthwise() const { return depthwise_; }
 
   /// Returns the layer with so many filters and inputs, in groups; nothing if groups do not divide
-  /// them, or if nothing would change.
+  /// them into multiples of 8, or if nothing would change.
   std::optional<LayerVariant> variant(Coupling coupling) const;
 
   /// Returns the layer with all its channels, in groups; nothing if they do not divide it.

@@ -55,7 +55,7 @@ NetworkSpace space_of(const Graph& network, const SpaceOptions& options,
   }
   if (space.sites.empty()) {
     fail("'{}' has no convolution that may change: none is called '{}'{}", network.name,
-         options.include, options.pointwise ? "" : ", or all are 1x1 (--pointwise)");
+         options.include, options.pointwise ? "" : ", or all are 1x1");
   }
   int workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
   for_each_index(calls.size(), workers,

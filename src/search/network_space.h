@@ -43,9 +43,7 @@ struct NetworkSpace {
 
 struct SpaceOptions {
   std::string include = "*", exclude = "";  ///< patterns of layers' names
-  /// May 1x1 convolutions change? They mix the channels that other layers no longer mix. Rules were
-  /// fitted to networks in which none of them changed, and promise too much (docs/09_search.md).
-  bool pointwise = false;
+  bool pointwise = true;                    ///< may 1x1 convolutions change?
   /// May channels become fewer, together with all layers that make and read them? That measures
   /// and scores more layers. The default rule was fitted to fewer channels inside blocks, not to
   /// narrower streams.
@@ -55,8 +53,8 @@ struct SpaceOptions {
   size_t most = 0;  ///< variants of a kind, of all families and amounts of work; 0: all
 };
 
-/// Returns the space. Its sites are the convolutions, except those that read the network's input
-/// and, unless the options say otherwise, those of 1x1. Fails if there are none.
+/// Returns the space. Its sites are the convolutions, except those that read the network's input.
+/// Fails if there are none.
 NetworkSpace network_space(const Graph& network, const SpaceOptions& options = {});
 
 /// Returns the space of the same layers, in which each can become what the list of blocks has for

@@ -48,7 +48,7 @@ constexpr double most_praise = 0.5;
 constexpr double first_sizes[] = {0.5, 0.15};
 
 /// A family without which a network is slower by no more than this share is left out.
-constexpr double hardly_slower = 0.02;
+constexpr double hardly_slower = 0.03;
 
 /// Share of the network's band that the first programs take to be used.
 constexpr double band_used = 0.3;

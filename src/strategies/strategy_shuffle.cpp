@@ -28,13 +28,18 @@ Assignment with_shuffles(const StrategyInput& input, const Assignment& assignmen
   if (!input.tables.mixing) return assignment;
   const AssignmentMixing& mixing = *input.tables.mixing;
   Assignment shuffled = assignment;
+  double connected = mixing.of(shuffled).neighbours;
   for (size_t s = 0; s < assignment.size(); ++s) {
-    if (!mixing.follows_site(s)) continue;
-    if (auto twin = shuffled_twin(input, s, assignment[s])) shuffled[s] = *twin;
+    auto twin = shuffled_twin(input, s, assignment[s]);
+    if (!twin) continue;
+    Assignment with_twin = shuffled;
+    with_twin[s] = *twin;
+    double now = mixing.of(with_twin).neighbours;
+    if (now <= connected) continue;
+    shuffled = std::move(with_twin);
+    connected = now;
   }
-  if (shuffled == assignment) return assignment;
-  bool mixes_more = mixing.of(shuffled).connected > mixing.of(assignment).connected;
-  return mixes_more ? shuffled : assignment;
+  return shuffled;
 }
 
 }  // namespace lathe

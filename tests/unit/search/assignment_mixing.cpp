@@ -10,9 +10,11 @@
 namespace lathe::test {
 namespace {
 
-TEST(AssignmentMixing, IsThatOfTheNetworkItMakes) {
+/// Calls check(what the tables say, what the network that an assignment makes has) for some.
+template <class Check>
+void for_random_assignments(const SpaceOptions& options, const Check& check) {
   Graph network = load_model("resnet20-cifar", {.size = 8});
-  NetworkSpace space = network_space(network, {.include = "layer[23].[12].*", .most = 10});
+  NetworkSpace space = network_space(network, options);
   AssignmentMixing mixing(network, space);
   EXPECT_EQ(mixing.of(Assignment(space.sites.size(), 0)).connected, 1);
   constexpr uint64_t seed = 7;
@@ -24,9 +26,26 @@ TEST(AssignmentMixing, IsThatOfTheNetworkItMakes) {
     }
     NetworkRecipe recipe = recipe_of(space, assignment);
     SCOPED_TRACE(fmt::format("seed {}, network {}:\n{}", seed, i, print(recipe)));
-    Mixing found = mixing.of(assignment), wanted = mixing_of(transformed(network, recipe));
-    EXPECT_NEAR(found.connected, wanted.connected, 1e-9);
+    check(mixing.of(assignment), mixing_of(transformed(network, recipe)));
   }
+}
+
+TEST(AssignmentMixing, IsThatOfTheNetworkItMakes) {
+  for_random_assignments({.include = "layer[23].[12].*", .most = 10},
+                         [](const Mixing& found, const Mixing& wanted) {
+                           EXPECT_NEAR(found.connected, wanted.connected, 1e-9);
+                           EXPECT_NEAR(found.across, wanted.across, 1e-9);
+                         });
+}
+
+TEST(AssignmentMixing, KnowsNeighbours) {
+  // Recipes that add layers are left out: these become neighbours, which no table knows.
+  for_random_assignments({.include = "layer[23].[12].*",
+                          .families = {.only = {"grouped", "shuffled", "reads"}},
+                          .most = 10},
+                         [](const Mixing& found, const Mixing& wanted) {
+                           EXPECT_NEAR(found.neighbours, wanted.neighbours, 1e-9);
+                         });
 }
 
 }  // namespace
