@@ -51,6 +51,9 @@ Nest nest_of_conv_sizes(isl::ctx ctx, const Params& p) {
 Conv conv_of(const Call& call) {
   const Shape &input = call.shape(0), &weight = call.shape(1);
   check_same_element(call, 1);
+  if (input.size() < 3) {
+    call.refuse("the input {} needs a batch, channels and rows", print_shape(input));
+  }
   if (weight.size() != input.size()) {
     call.refuse("weights {} do not fit the input {}", print_shape(weight), print_shape(input));
   }
