@@ -165,29 +165,26 @@ std::vector<Array> gather_inputs(const std::vector<CompiledFace>& faces,
   return inputs;
 }
 
-std::vector<std::string> read_labels(const std::string& path,
-                                     const std::vector<CompiledFace>& outputs) {
+std::vector<std::string> read_labels(const std::string& path) {
   std::vector<std::string> labels;
   if (path.empty()) return labels;
   std::istringstream file(read_file(path));
   for (std::string line; std::getline(file, line);) labels.push_back(line);
   while (!labels.empty() && labels.back().empty()) labels.pop_back();
+  return labels;
+}
+
+void check_labels(const std::string& path, const std::vector<std::string>& labels, long classes) {
+  if (static_cast<long>(labels.size()) <= classes) return;
+  fail("'{}' has the names of {} classes, but the network has {}", path, labels.size(), classes);
+}
+
+long classes_of(const std::vector<CompiledFace>& outputs) {
   long classes = 0;
   for (const CompiledFace& output : outputs) {
     if (is_classes(output.type)) classes = std::max(classes, count_of(output.type.shape));
   }
-  if (static_cast<long>(labels.size()) > classes) {
-    fail("'{}' has the names of {} classes, but the network has {}", path, labels.size(), classes);
-  }
-  return labels;
-}
-
-std::optional<long> best_class(std::span<const double> scores) {
-  if (scores.empty()) return std::nullopt;
-  for (double score : scores) {
-    if (std::isnan(score)) return std::nullopt;
-  }
-  return std::max_element(scores.begin(), scores.end()) - scores.begin();
+  return classes;
 }
 
 nlohmann::json to_json(const std::string& name, const Array& output) {

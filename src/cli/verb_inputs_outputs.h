@@ -35,13 +35,12 @@ std::vector<Array> gather_inputs(const std::vector<CompiledFace>& faces,
                                  const std::map<std::string, Array>& known,
                                  const std::map<std::string, long>& below = {});
 
-/// Reads the names of classes, one on each line; none where the path is empty. Fails where they are
-/// more than the classes of every output.
-std::vector<std::string> read_labels(const std::string& path,
-                                     const std::vector<CompiledFace>& outputs);
-
-/// Returns the class of the largest score; nothing if a score is no number, as then none is known.
-std::optional<long> best_class(std::span<const double> scores);
+/// Reads the names of classes, one on each line; none where the path is empty.
+std::vector<std::string> read_labels(const std::string& path);
+/// Fails if there are more names than classes.
+void check_labels(const std::string& path, const std::vector<std::string>& labels, long classes);
+/// Returns how many classes the largest of the outputs that score classes has.
+long classes_of(const std::vector<CompiledFace>& outputs);
 
 /// Prints what an output is like; of a classifier's, the best classes.
 void print_output(const std::string& name, const Array& output,
