@@ -1,6 +1,7 @@
 // Work shared by several threads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -10,6 +11,11 @@
 #include <vector>
 
 namespace lathe {
+
+/// Returns how many threads this machine runs at a time; 1 if it does not say.
+inline int processors() {
+  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+}
 
 /// Calls work(0) to work(count - 1), each once, in "workers" threads. After a failure no further
 /// call begins; the first failure is thrown once all threads have ended.

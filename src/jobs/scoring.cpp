@@ -1,9 +1,8 @@
 // scoring.cpp: how the networks of a job are scored. Interface: scoring.h.
 #include "jobs/scoring.h"
 
-#include <thread>
-
 #include "base/error.h"
+#include "base/parallel.h"
 #include "capacity/judgeable.h"
 #include "program/rebatch.h"
 
@@ -20,8 +19,7 @@ Graph load_judged(const ScoreArguments& arguments) {
 }
 
 int workers_of(const ScoreArguments& arguments) {
-  if (arguments.threads != 0) return arguments.threads;
-  return static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+  return arguments.threads != 0 ? arguments.threads : processors();
 }
 
 Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, size_t)> progress) {

@@ -92,8 +92,8 @@ struct Contribution {
   enum class Whole { other, sum, mean } whole = Whole::other;
   /// Nothing, if layers that are evaluated alone do not tell the score.
   std::optional<FirstOrderScore> first_order = std::nullopt;
-  /// Returns the score of a network from how its channels mix; null, if that does not tell it.
-  double (*of_mixing)(const Mixing& mixing) = nullptr;
+  /// The score, if how channels mix tells it; null, if that does not.
+  double Mixing::*of_mixing = nullptr;
 
   /// Is the score known before a network is evaluated?
   bool is_known_early() const { return first_order.has_value() || of_mixing != nullptr; }

@@ -17,7 +17,7 @@ Metric metric_of_mixing(std::string name, std::string summary, MetricForm form,
   };
   metric.contributes.use = use;
   metric.contributes.forms = {form};
-  metric.contributes.of_mixing = [](const Mixing& mixing) { return mixing.*share; };
+  metric.contributes.of_mixing = share;
   return metric;
 }
 

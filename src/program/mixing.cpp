@@ -63,7 +63,11 @@ class NetworkMixing::Paths {
     }
     for (auto p = paths_.rbegin(); p != paths_.rend(); ++p) {
       const BitMatrix& relation = *this->relation(*p, changes);
-      used[p->to].for_each(0, [&](size_t row) { used[p->from].add(0, relation, row); });
+      bool is_sparse = p->only && &relation == p->relation;
+      used[p->to].for_each(0, [&](size_t row) {
+        if (!is_sparse) used[p->from].add(0, relation, row);
+        if (is_sparse && (*p->only)[row] != none) used[p->from].set(0, (*p->only)[row]);
+      });
     }
     size_t all = 0, unused = 0;
     for (const Node& node : graph_.nodes) {
@@ -82,6 +86,9 @@ class NetworkMixing::Paths {
     ValueId from, to;
     size_t node;
     const BitMatrix* relation;  ///< channels of "to" (rows) and of "from" (columns)
+    /// The channel that each row relates to, if no row relates to several: most operators are so,
+    /// and their matrices nearly empty.
+    std::optional<std::vector<size_t>> only;
   };
 
   /// A part of the network, from some values to others.
@@ -142,7 +149,13 @@ class NetworkMixing::Paths {
     const BitMatrix& from = reached[p.from];
     if (from.rows() == 0) return;
     if (reached[p.to].rows() == 0) reached[p.to] = BitMatrix(channels(p.to), from.columns());
-    add_related(reached[p.to], relation, from);
+    if (!p.only || &relation != p.relation) {
+      add_related(reached[p.to], relation, from);
+      return;
+    }
+    for (size_t row = 0; row < p.only->size(); ++row) {
+      if ((*p.only)[row] != none) reached[p.to].add(row, from, (*p.only)[row]);
+    }
   }
 
   bool is_inside(const Stage& stage, const Path& p) const {
@@ -195,6 +208,22 @@ class NetworkMixing::Paths {
     });
   }
 
+  static constexpr size_t none = std::numeric_limits<size_t>::max();
+
+  /// Returns the column that is set in each row, or none; nothing if a row has several.
+  static std::optional<std::vector<size_t>> only_columns(const BitMatrix& matrix) {
+    std::vector<size_t> columns(matrix.rows(), none);
+    bool is_one = true;
+    for (size_t row = 0; row < matrix.rows(); ++row) {
+      matrix.for_each(row, [&](size_t column) {
+        is_one = is_one && columns[row] == none;
+        columns[row] = column;
+      });
+    }
+    if (!is_one) return std::nullopt;
+    return columns;
+  }
+
   /// Adds the paths through a node.
   void add(size_t n) {
     const Node& node = graph_.nodes[n];
@@ -207,7 +236,8 @@ class NetworkMixing::Paths {
       for (size_t output = 0; output < node.outputs.size(); ++output) {
         ValueId to = node.outputs[output];
         depends_[to] = true;
-        paths_.push_back({from, to, n, &relation(call, place, output, {from, to})});
+        const BitMatrix& reach = relation(call, place, output, {from, to});
+        paths_.push_back({from, to, n, &reach, only_columns(reach)});
       }
     }
   }

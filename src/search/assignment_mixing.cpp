@@ -42,29 +42,50 @@ AssignmentMixing::AssignmentMixing(const Graph& network, const NetworkSpace& spa
 /// Returns which channels a layer connects after the recipe of a variant; null if it connects those
 /// that it did. Each is found once, when it is asked for: few of all variants are.
 const BitMatrix* AssignmentMixing::relation(size_t kind, size_t variant) const {
-  auto [found, is_new] = of_.try_emplace({kind, variant}, nullptr);
-  if (is_new) {
+  const BitMatrix* found = nullptr;
+  {
+    std::lock_guard lock(mutex_);
+    auto place = of_.find({kind, variant});
+    if (place != of_.end()) found = place->second;
+  }
+  if (found == nullptr) {
     Context context;
     Nest nest = samples_inward(nest_of(context, layers_[kind]));
     for (const Step& step : made_[kind][variant]) nest = apply(nest, step).nest;
-    found->second = &*relations_.insert(reached(nest, 0)).first;
+    BitMatrix made = reached(nest, 0);
+    std::lock_guard lock(mutex_);
+    found = &*relations_.insert(std::move(made)).first;
+    of_[{kind, variant}] = found;
   }
-  if (variant == 0) return found->second;
-  return found->second == relation(kind, 0) ? nullptr : found->second;
+  if (variant == 0) return found;
+  return found == relation(kind, 0) ? nullptr : found;
 }
 
-Mixing AssignmentMixing::of(const Assignment& assignment) const {
+template <class Key, class Find>
+double AssignmentMixing::known(std::map<Key, double>& results, Key key, const Find& find) const {
+  {
+    std::lock_guard lock(mutex_);
+    auto found = results.find(key);
+    if (found != results.end()) return found->second;
+  }
+  double result = find();  // outside the lock: it may take long
   std::lock_guard lock(mutex_);
+  results.emplace(std::move(key), result);
+  return result;
+}
+
+double AssignmentMixing::of(const Assignment& assignment, double Mixing::*share) const {
   Relations all(assignment.size(), nullptr);
   NetworkMixing::Changes changes;
   for (size_t s = 0; s < assignment.size(); ++s) {
     if (assignment[s] != 0) all[s] = relation(kinds_[s], assignment[s]);
     if (all[s] != nullptr) changes[nodes_[s]] = all[s];
   }
-  auto [whole, is_new] = whole_.try_emplace(all);
-  if (is_new) whole->second = {network_.dead(changes), network_.across(changes)};
-  return {connected(all, changes), whole->second.dead, whole->second.across,
-          neighbours(all, changes)};
+  if (share == &Mixing::connected) return connected(all, changes);
+  if (share == &Mixing::neighbours) return neighbours(all, changes);
+  if (share == &Mixing::dead) return known(dead_, all, [&] { return network_.dead(changes); });
+  check(share == &Mixing::across, "each share of a mixing is known for assignments");
+  return known(across_, all, [&] { return network_.across(changes); });
 }
 
 double AssignmentMixing::connected(const Relations& all,
@@ -73,9 +94,8 @@ double AssignmentMixing::connected(const Relations& all,
   for (size_t stage = 0; stage < inside_.size(); ++stage) {
     Relations inside;
     for (size_t s : inside_[stage]) inside.push_back(all[s]);
-    auto [found, is_new] = connected_[stage].try_emplace(std::move(inside));
-    if (is_new) found->second = network_.connected_in(stage, changes);
-    sum += found->second;
+    sum += known(connected_[stage], std::move(inside),
+                 [&] { return network_.connected_in(stage, changes); });
   }
   return inside_.empty() ? 1 : sum / static_cast<double>(inside_.size());
 }
@@ -86,9 +106,9 @@ double AssignmentMixing::neighbours(const Relations& all,
   double sum = 0;
   for (size_t pair = 0; pair < neighbours_.size(); ++pair) {
     Pair relations{relation_at(neighbours_[pair].first), relation_at(neighbours_[pair].second)};
-    auto [found, is_new] = connected_by_[pair].try_emplace(relations);
-    if (is_new) found->second = network_.connected_by(pair, changes);
-    sum += network_.neighbours()[pair].weight * found->second;
+    double found =
+        known(connected_by_[pair], relations, [&] { return network_.connected_by(pair, changes); });
+    sum += network_.neighbours()[pair].weight * found;
   }
   return neighbours_.empty() ? 1 : sum;
 }

@@ -15,10 +15,13 @@ class AssignmentMixing {
  public:
   AssignmentMixing(const Graph& network, const NetworkSpace& space);
 
-  /// Returns the mixing of the network of an assignment, as if each variant were one operator. So
+  /// Returns a share of the network of an assignment, as if each variant were one operator. So
   /// where a stage begins with a layer that has a 1x1 convolution behind it, the stage begins
-  /// behind that. Channels that a coupled variant takes away count as repeated.
-  Mixing of(const Assignment& assignment) const;
+  /// behind that. Channels that a coupled variant takes away count as repeated. Several threads may
+  /// ask.
+  ///
+  ///   mixing.of(assignment, &Mixing::neighbours)
+  double of(const Assignment& assignment, double Mixing::*share) const;
   /// Returns the mixing of the network as it was.
   const Mixing& original() const { return original_; }
 
@@ -40,15 +43,16 @@ class AssignmentMixing {
   std::vector<std::pair<std::optional<size_t>, std::optional<size_t>>> neighbours_;
   using Pair = std::pair<const BitMatrix*, const BitMatrix*>;
   mutable std::vector<std::map<Pair, double>> connected_by_;  // each pair of neighbours
-  struct Whole {
-    double dead, across;
-  };
-  mutable std::map<Relations, Whole> whole_;
+  mutable std::map<Relations, double> dead_, across_;
 
   double connected(const Relations& all, const NetworkMixing::Changes& changes) const;
   double neighbours(const Relations& all, const NetworkMixing::Changes& changes) const;
 
   const BitMatrix* relation(size_t kind, size_t variant) const;
+
+  /// Returns what is known for a key; where nothing is, finds it out and keeps it.
+  template <class Key, class Find>
+  double known(std::map<Key, double>& results, Key key, const Find& find) const;
 };
 
 }  // namespace lathe

@@ -18,8 +18,10 @@ struct LayerNow {
 };
 
 /// Compares how channels mix with how they did, by a metric that is told by that.
-Comparison compared_by_mixing(const Metric& metric, const Mixing& before, const Mixing& after) {
-  double own = metric.contributes.of_mixing(before), now = metric.contributes.of_mixing(after);
+Comparison compared_by_mixing(const Metric& metric, const AssignmentMixing& mixing,
+                              const Assignment& assignment) {
+  double Mixing::*share = metric.contributes.of_mixing;
+  double own = mixing.original().*share, now = mixing.of(assignment, share);
   Comparison result{metric.name, {}, {now - own}, {}};
   if (own > 0 && now > 0) result.log_ratios = {std::log(now / own)};
   return result;
@@ -89,10 +91,9 @@ FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
   }
   bool is_known = std::isfinite(result.log_ratio);
   if (tables.mixing) {
-    Mixing after = tables.mixing->of(assignment);
     for (const Metric& metric : rule.metrics()) {
       if (metric.contributes.of_mixing == nullptr) continue;
-      comparisons.push_back(compared_by_mixing(metric, tables.mixing->original(), after));
+      comparisons.push_back(compared_by_mixing(metric, *tables.mixing, assignment));
     }
   }
   for (size_t i = 0; is_known && i < rule.features.size(); ++i) {

@@ -194,8 +194,8 @@ std::map<std::string, KnownUnit> NetworkBench::compared(const Graph& network,
     if (result.contains(unit.key) && before.insert(unit.key).second) news.push_back(unit);
   }
   std::vector<UnitComparison> comparisons(news.size());
-  int workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for_each_index(news.size(), workers, [&](size_t i) { comparisons[i] = compared_small(news[i]); });
+  for_each_index(news.size(), processors(),
+                 [&](size_t i) { comparisons[i] = compared_small(news[i]); });
   for (size_t i = 0; i < news.size(); ++i) {
     if (!comparisons[i].wrong.empty()) {
       fail("it is wrong: {}, made smaller: {}", print(news[i].call), comparisons[i].wrong);

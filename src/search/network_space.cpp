@@ -57,8 +57,7 @@ NetworkSpace space_of(const Graph& network, const SpaceOptions& options,
     fail("'{}' has no convolution that may change: none is called '{}'{}", network.name,
          options.include, options.pointwise ? "" : ", or all are 1x1");
   }
-  int workers = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-  for_each_index(calls.size(), workers,
+  for_each_index(calls.size(), processors(),
                  [&](size_t k) { space.kinds[k].variants = variants(calls[k]); });
   return space;
 }

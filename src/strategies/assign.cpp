@@ -81,8 +81,9 @@ class AssigningSearcher : public Searcher {
     for (int attempt = 0; attempt < attempts; ++attempt) {
       Found best = solve();
       if (!best.assignment) return std::nullopt;
-      bool is_first = input_.readable && seen_.empty() && !in_time() && !input_.rule.is_paper;
-      if (is_first) best = with_fewer_families(std::move(best));
+      if (!is_settled_ && input_.readable && !in_time() && !input_.rule.is_paper) {
+        best = with_fewer_families(std::move(best));
+      }
       if (seen_.insert(*best.assignment).second) {
         ++tried_;
         last_ = *best.assignment;
@@ -98,6 +99,7 @@ class AssigningSearcher : public Searcher {
   void observe(const Observation& observation) override {
     FirstJudgement first = judged_first(last_);
     accepted_ = observation.accepted && observation.failure.empty();
+    is_settled_ = is_settled_ || accepted_;
     double size = std::max(1.0, size_reduced(input_.space, last_));
     exact_.points = std::min(most_praise, observation.predicted - first.predicted) / size;
     if (!accepted_) exact_.points -= spared / size;
@@ -120,6 +122,8 @@ class AssigningSearcher : public Searcher {
   Assignment last_;
   std::set<Assignment> seen_;
   std::set<Family> left_out_;  // that would hardly pay
+  /// Was a network accepted? Until then, what families pay is asked anew for each correction.
+  bool is_settled_ = false;
 
   /// Is a time given? Then the prediction is to be as high as can be.
   bool in_time() const { return std::isfinite(input_.limits.time); }

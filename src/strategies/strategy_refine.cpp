@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/parallel.h"
 #include "strategies/strategy_links.h"
 
 namespace lathe {
@@ -64,13 +65,17 @@ class Refinement {
     around_ = {allowed_, {}, {}};
     for (double left : now_.left) around_.limits.push_back({allowed_, -left});
     around_.limits.push_back({allowed_});  // of the number of changes
-    Assignment changed = current_;
-    for (size_t s = 0; s < current_.size(); ++s) {
+    std::vector<std::vector<Standing>> then(current_.size());
+    for_each_index(current_.size(), processors(), [&](size_t s) {
+      Assignment changed = current_;
       for (size_t v = 0; v < allowed_[s].size(); ++v) {
         changed[s] = v;
-        add(s, v, std::isfinite(allowed_[s][v]) ? standing_of_(changed) : Standing{});
+        bool may_be = std::isfinite(allowed_[s][v]);
+        then[s].push_back(may_be ? standing_of_(changed) : Standing{});
       }
-      changed[s] = current_[s];
+    });
+    for (size_t s = 0; s < current_.size(); ++s) {
+      for (size_t v = 0; v < allowed_[s].size(); ++v) add(s, v, then[s][v]);
     }
     keep_links_together(input_, around_);
   }

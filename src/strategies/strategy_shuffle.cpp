@@ -28,13 +28,13 @@ Assignment with_shuffles(const StrategyInput& input, const Assignment& assignmen
   if (!input.tables.mixing) return assignment;
   const AssignmentMixing& mixing = *input.tables.mixing;
   Assignment shuffled = assignment;
-  double connected = mixing.of(shuffled).neighbours;
+  double connected = mixing.of(shuffled, &Mixing::neighbours);
   for (size_t s = 0; s < assignment.size(); ++s) {
     auto twin = shuffled_twin(input, s, assignment[s]);
     if (!twin) continue;
     Assignment with_twin = shuffled;
     with_twin[s] = *twin;
-    double now = mixing.of(with_twin).neighbours;
+    double now = mixing.of(with_twin, &Mixing::neighbours);
     if (now <= connected) continue;
     shuffled = std::move(with_twin);
     connected = now;
