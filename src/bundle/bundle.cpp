@@ -16,7 +16,10 @@ namespace {
 constexpr int bundle_version = 2;
 constexpr const char* version_key = "lathe_bundle";
 constexpr const char *library = "library", *page = "report.html", *record_file = "bundle.json";
-const std::vector<std::string> files = {"model.onnx", "model.py", "model.npz", "winner.recipe"};
+const std::vector<std::string> files = {"model.onnx", "model.py", "model.npz", "train.py",
+                                        "winner.recipe"};
+/// Those that some bundles have.
+const std::vector<std::string> more_files = {"original.py", "original.npz", page};
 
 void write_text(const std::string& file, const std::string& text) {
   write_file(file, {std::as_bytes(std::span(text))});
@@ -25,7 +28,9 @@ void write_text(const std::string& file, const std::string& text) {
 /// Returns the files of a bundle, without bundle.json, by their names in it.
 std::vector<std::string> files_of(const std::string& folder) {
   std::vector<std::string> names = files;
-  if (std::filesystem::exists(folder + "/" + page)) names.emplace_back(page);
+  for (const std::string& name : more_files) {
+    if (std::filesystem::exists(folder + "/" + name)) names.push_back(name);
+  }
   for (const auto& entry : std::filesystem::directory_iterator(folder + "/" + library)) {
     names.push_back(std::string(library) + "/" + entry.path().filename().string());
   }
@@ -42,6 +47,8 @@ void write_bundle(const Bundle& bundle, const std::string& folder) {
   write_library(bundle.compiled, draft.file(library));
   write_text(draft.file("model.onnx"), export_onnx(bundle.graph));
   write_torch(bundle.graph, draft.file("model.py"));
+  write_text(draft.file("train.py"), std::string(training_text()));
+  if (bundle.original) write_torch(*bundle.original, draft.file("original.py"));
   nlohmann::json recipe = to_json(bundle.recipe);
   if (!bundle.made.is_null()) recipe["made"] = bundle.made;
   write_text(draft.file("winner.recipe"), recipe.dump(1) + "\n");

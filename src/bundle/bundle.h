@@ -3,6 +3,8 @@
 //   library/           compiled: libmodel.so, model.a, model.h, example.c (compile/library.h)
 //   model.onnx         in standard operators
 //   model.py, .npz     a PyTorch module to train, and its weights
+//   train.py           a program that trains the module and writes trained.onnx
+//   original.py, .npz  the network that it was made of, if that is trained: train.py's teacher
 //   winner.recipe      what was done to each layer (transforms/transform_network.h), and how the
 //                      bundle was made (making.h)
 //   report.html        the page about the search, where there was one
@@ -22,7 +24,9 @@ struct Bundle {
   const Graph& graph;  ///< with its weights
   const Compiled& compiled;
   const NetworkRecipe& recipe;
-  nlohmann::json about;  ///< for bundle.json: the network, seeds, verdicts, times, ...
+  /// The trained network that it was made of; null: there is none.
+  const Graph* original = nullptr;
+  nlohmann::json about = {};  ///< for bundle.json: the network, seeds, verdicts, times, ...
   /// For winner.recipe: how it was made (making.h); null: not said.
   nlohmann::json made = nullptr;
   std::string report = "";  ///< the path of a page about the search, which is copied; "": none

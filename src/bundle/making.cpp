@@ -141,6 +141,12 @@ CompileOptions options_of(const Making& making) {
   return with_choices(options, making.choices);
 }
 
+bool is_trained(const Graph& network) {
+  return std::all_of(network.values.begin(), network.values.end(), [](const Value& value) {
+    return value.kind != Value::Kind::weight || value.data;
+  });
+}
+
 void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making making,
                  const CompileOptions& options, const std::string& folder,
                  const std::string& report) {
@@ -154,7 +160,12 @@ void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making makin
   making.max_error = options.max_error;
   making.choices = record.choices();
   if (making.machine.empty()) making.machine = tuned_target(native_target());
-  write_bundle({graph, compiled, recipe, making.about, to_json(making), report}, folder);
+  Bundle bundle{graph, compiled, recipe};
+  if (is_trained(network)) bundle.original = &network;
+  bundle.about = making.about;
+  bundle.made = to_json(making);
+  bundle.report = report;
+  write_bundle(bundle, folder);
 }
 
 }  // namespace lathe

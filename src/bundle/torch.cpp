@@ -319,7 +319,14 @@ in at a time.
         list += fmt::format("\n    {},", print_python(layer_paths_[i]));
       }
     }
-    return result + list + (list.empty() ? "" : "\n") + "]\n";
+    result += list + (list.empty() ? "" : "\n") +
+              "]\n\n# Of one call's inputs; any number of samples goes.\nINPUT_SHAPES = [";
+    for (size_t i = 0; i < graph_.inputs.size(); ++i) {
+      const Shape& shape = graph_.values[graph_.inputs[i]].type.shape;
+      result += fmt::format("{}({}{})", i == 0 ? "" : ", ", fmt::join(shape, ", "),
+                            shape.size() == 1 ? "," : "");
+    }
+    return result + "]\n";
   }
 
   std::string model_class() const {

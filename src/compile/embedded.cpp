@@ -15,6 +15,7 @@ LATHE_EMBEDDED(pool_x86_64_o);
 LATHE_EMBEDDED(runtime_x86_64_o);
 LATHE_EMBEDDED(model_h_in);
 LATHE_EMBEDDED(example_c_in);
+LATHE_EMBEDDED(train_py);
 
 namespace lathe {
 namespace {
@@ -48,6 +49,10 @@ std::string_view header_text() {
 
 std::string_view example_text() {
   return between(lathe_embedded_example_c_in, lathe_embedded_example_c_in_end);
+}
+
+std::string_view training_text() {
+  return between(lathe_embedded_train_py, lathe_embedded_train_py_end);
 }
 
 std::string_view lathe_version() { return LATHE_VERSION; }

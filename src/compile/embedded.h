@@ -1,5 +1,5 @@
-// Files that Lathe carries for the libraries that it writes: the runtime, compiled for every
-// architecture, and texts. The build puts them into the program (cmake/embed.cmake).
+// Files that Lathe carries for the libraries and bundles that it writes: the runtime, compiled for
+// every architecture, and texts. The build puts them into the program (cmake/embed.cmake).
 #pragma once
 
 #include <string>
@@ -22,6 +22,9 @@ std::vector<RuntimeObject> runtime_objects(const Target& target);
 /// Return the texts of model.h and example.c. In them, @NAME@ stands for the library's name.
 std::string_view header_text();
 std::string_view example_text();
+
+/// Returns the text of train.py, the program in a bundle that tunes its network.
+std::string_view training_text();
 
 /// Returns Lathe's version: "0.1.0".
 std::string_view lathe_version();

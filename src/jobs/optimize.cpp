@@ -53,11 +53,12 @@ BenchOptions bench_options(const OptimizeOptions& options) {
   return bench;
 }
 
-nlohmann::json about(const SearchResult& result) {
+nlohmann::json about(const SearchResult& result, const std::string& normalize) {
   nlohmann::json all = to_json(result), about{{"network", result.network},
                                               {"threads", result.threads},
                                               {"original_ms", result.winner.original_ms},
-                                              {"ms", result.winner.ms}};
+                                              {"ms", result.winner.ms},
+                                              {"normalize", normalize}};
   if (result.winner.verdict) about["verdict"] = all["winner"]["verdict"];
   return about;
 }
@@ -72,7 +73,7 @@ class NetworkSearch {
         strategy_(find_strategy(options.strategy)),
         budget_(options.budget),
         timed_(load_network(options.score.network)),
-        space_(reachable_space(strategy_, timed_, options)),
+        space_(reachable_space(strategy_, timed_, options, listener)),
         scorer_(make_scorer(options.score)),
         rule_(suited(options.rule, timed_, scorer_.dataset())),
         scored_(load_judged(options.score)),
@@ -135,8 +136,12 @@ class NetworkSearch {
   }
 
   static NetworkSpace reachable_space(const Strategy& strategy, const Graph& network,
-                                      const OptimizeOptions& options) {
-    NetworkSpace space = space_for(strategy, network, options.space);
+                                      const OptimizeOptions& options, const JobListener& listener) {
+    SpaceOptions how = options.space;
+    how.progress = [&](size_t done, size_t all) {
+      listener(WorkDone{"kinds of layers composed", done, all});
+    };
+    NetworkSpace space = space_for(strategy, network, how);
     // Links take away channels, which no variant alone does.
     check_reachable(options.limits,
                     options.space.narrow ? with_links(space, network, options.space) : space);
@@ -378,7 +383,7 @@ class NetworkSearch {
     std::string page = write_report(options_.folder, "", &timed_);
     Making making{origin_of(options_.score.network)};
     making.seed = options_.score.network.seed;
-    making.about = about(result);
+    making.about = about(result, options_.score.normalize);
     make_bundle(timed_, result.winner.recipe, making, how, bundle_in(options_.folder), page);
   }
 };

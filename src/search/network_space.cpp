@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <mutex>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -57,8 +58,13 @@ NetworkSpace space_of(const Graph& network, const SpaceOptions& options,
     fail("'{}' has no convolution that may change: none is called '{}'{}", network.name,
          options.include, options.pointwise ? "" : ", or all are 1x1");
   }
-  for_each_index(calls.size(), processors(),
-                 [&](size_t k) { space.kinds[k].variants = variants(calls[k]); });
+  std::mutex mutex;
+  size_t done = 0;
+  for_each_index(calls.size(), processors(), [&](size_t k) {
+    space.kinds[k].variants = variants(calls[k]);
+    std::lock_guard lock(mutex);
+    if (options.progress) options.progress(++done, calls.size());
+  });
   return space;
 }
 
