@@ -20,9 +20,10 @@
 #include "transforms/transform_permute.h"
 
 namespace lathe {
-namespace {
 
 bool is_layer(const Node& node) { return node.op == "conv" || node.op == "fully_connected"; }
+
+namespace {
 
 /// Returns the layers whose names match.
 std::vector<size_t> matching(const Graph& graph, const std::string& pattern) {

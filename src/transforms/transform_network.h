@@ -42,6 +42,9 @@ NetworkRecipe network_recipe_from_json(const nlohmann::json& json);
 NetworkRecipe read_network_recipe(const std::string& path);
 void write_network_recipe(const NetworkRecipe& recipe, const std::string& path);
 
+/// Can recipes be for this node? It is a convolution or fully connected; its weight is operand 1.
+bool is_layer(const Node& node);
+
 /// Returns the pattern that matches this name alone.
 std::string pattern_of(const std::string& name);
 

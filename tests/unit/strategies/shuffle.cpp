@@ -43,10 +43,10 @@ struct Shuffling {
 TEST(Shuffles, NeighboursMeet) {
   Shuffling made;
   Assignment before = made.grouped(), after = made.shuffled();
-  Mixing grouped = made.tables.mixing->of(before), shuffled = made.tables.mixing->of(after);
-  EXPECT_LT(grouped.connected, 1);
-  EXPECT_EQ(shuffled.connected, 1);
-  EXPECT_GT(shuffled.neighbours, grouped.neighbours + 0.3);
+  const AssignmentMixing& mixing = *made.tables.mixing;
+  EXPECT_LT(mixing.of(before, &Mixing::connected), 1);
+  EXPECT_EQ(mixing.of(after, &Mixing::connected), 1);
+  EXPECT_GT(mixing.of(after, &Mixing::neighbours), mixing.of(before, &Mixing::neighbours) + 0.3);
   std::map<std::string, bool> shuffles;  // for each block
   for (size_t s = 0; s < after.size(); ++s) {
     const std::string& layer = made.space.sites[s].layer;
