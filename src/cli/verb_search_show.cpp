@@ -78,9 +78,10 @@ void print_families(const SearchResult& result) {
   for (const ResultFamilies& each : *result.families) {
     line(std::exchange(head, ""), print_way(each.families, each.ms, each.original_ms));
   }
-  line("", wrapped(fmt::format("by the tables, at the same loss; the first one uses {}",
-                               fmt::join(result.families->front().used, ", ")),
-                   14, 14));
+  line("",
+       wrapped(fmt::format("by the tables, at the same loss; the first one, \"its own\", uses {}",
+                           fmt::join(result.families->front().used, ", ")),
+               14, 14));
 }
 
 void print_comparisons(const SearchResult& result) {

@@ -63,7 +63,8 @@ NetworkSpace space_of(const Graph& network, const SpaceOptions& options,
   for_each_index(calls.size(), processors(), [&](size_t k) {
     space.kinds[k].variants = variants(calls[k]);
     std::lock_guard lock(mutex);
-    if (options.progress) options.progress(++done, calls.size());
+    bool is_last = ++done == calls.size();
+    if (options.progress && !is_last) options.progress(done, calls.size());
   });
   return space;
 }

@@ -51,7 +51,8 @@ struct SpaceOptions {
   VariantOptions variants;
   FamilyChoice families;
   size_t most = 0;  ///< variants of a kind, of all families and amounts of work; 0: all
-  /// Gets how many kinds of layers are done, and how many there are. One call at a time.
+  /// Gets how many kinds of layers are done, and how many there are, until the last one is. One
+  /// call at a time.
   std::function<void(size_t, size_t)> progress = nullptr;
 };
 

@@ -8,14 +8,15 @@ namespace lathe {
 
 /// The fastest network that some families can make.
 struct AblationWay {
-  std::string families;           ///< "everything", "grouped only", "all but shuffled"
+  std::string families;           ///< "everything", "groups only", "all but X", "its own but X"
   double time = 0;                ///< seconds, by the tables
   double predicted = 0;           ///< points of accuracy, by the tables
   std::vector<std::string> used;  ///< families, each of which some layer uses
 };
 
-/// Chooses with all families, with groups only, and without each family that the first choice uses.
-/// Each choice begins at "winner", less what it must not use. Nothing is measured. The first way is
+/// Chooses with all families, with groups only, and without each family that the first choice uses:
+/// from all others, which may step in for it, and from the others that the first choice uses. Each
+/// choice begins at "winner", less what it must not use. Nothing is measured. The first way is
 /// "everything"; empty if the tables do not accept that.
 std::vector<AblationWay> ablation(const StrategyInput& input, const Assignment& winner);
 
