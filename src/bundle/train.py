@@ -249,6 +249,13 @@ def load_network(path):
     return module, module.load()
 
 
+def grad_scaler(enabled):
+    """Keeps small gradients from vanishing in float16; bfloat16 needs nothing of the kind."""
+    if hasattr(torch.amp, "GradScaler"):
+        return torch.amp.GradScaler("cuda", enabled=enabled)
+    return torch.cuda.amp.GradScaler(enabled=enabled)  # PyTorch before 2.3
+
+
 class Run:
     """What all parts of a training share: the networks, the device and how numbers are stored."""
 
@@ -269,7 +276,7 @@ class Run:
         self.is_half = self.device.type == "cuda"
         bfloat = self.is_half and torch.cuda.is_bf16_supported()
         self.half = torch.bfloat16 if bfloat else torch.float16
-        self.scaler = torch.cuda.amp.GradScaler(enabled=self.is_half and not bfloat)
+        self.scaler = grad_scaler(self.is_half and not bfloat)
         mean, deviation = NORMALISATIONS[options.normalize]
         self.mean, self.deviation = (
             torch.tensor(v, dtype=torch.float32, device=self.device) for v in (mean, deviation))
@@ -389,7 +396,8 @@ def tuned(run, images, out):
         state = torch.load(checkpoint, map_location=run.device)
         if state["settings"] != settings:
             changed = [k for k in settings if state["settings"].get(k) != settings[k]]
-            raise Problem(f"'{checkpoint}' is of a run with another --{changed[0]}; "
+            option = changed[0].replace("_", "-")
+            raise Problem(f"'{checkpoint}' is of a run with another --{option}; "
                           "use another --out, or remove it")
         run.model.load_state_dict(state["model"])
         optimiser.load_state_dict(state["optimiser"])

@@ -78,10 +78,14 @@ void print_families(const SearchResult& result) {
   for (const ResultFamilies& each : *result.families) {
     line(std::exchange(head, ""), print_way(each.families, each.ms, each.original_ms));
   }
-  line("",
-       wrapped(fmt::format("by the tables, at the same loss; the first one, \"its own\", uses {}",
-                           fmt::join(result.families->front().used, ", ")),
-               14, 14));
+  std::string text = fmt::format("by the tables, at the same loss; everything uses {}",
+                                 fmt::join(result.families->front().used, ", "));
+  for (const ResultFamilies& each : *result.families) {
+    if (each.families != "its own") continue;
+    text +=
+        fmt::format("; the winner {}: what hardly pays is left out", fmt::join(each.used, ", "));
+  }
+  line("", wrapped(text, 14, 14));
 }
 
 void print_comparisons(const SearchResult& result) {

@@ -93,7 +93,7 @@ struct ResultBlocks {
 /// The fastest network that some families of variants could make, by the tables of the search
 /// (strategies/strategy_ablation.h).
 struct ResultFamilies {
-  std::string families;  ///< "everything", "groups only", "all but shuffled", "its own but ..."
+  std::string families;  ///< "everything", "groups only", "its own", "all but shuffled"
   double ms = 0, original_ms = 0;
   double predicted = 0;           ///< change of accuracy, in points
   std::vector<std::string> used;  ///< families that some layer uses

@@ -32,7 +32,6 @@ std::vector<Family> used_families(const NetworkSpace& space, const Assignment& a
 struct AblationChoice {
   AblationWay way;
   Assignment assignment;
-  std::optional<Family> left_out = std::nullopt;
 };
 
 /// Chooses once, from the variants of some families, beginning at an assignment.
@@ -56,26 +55,24 @@ std::optional<AblationChoice> chosen_from(const StrategyInput& input, std::strin
   return choice;
 }
 
-/// Chooses without each of the families that a choice uses: from all others, or only from those
-/// that it uses, too.
-enum class Others { all, used };
-std::vector<AblationChoice> without_each(const StrategyInput& input, const AblationChoice& all,
-                                         Others others) {
+/// Chooses without each of the families that a choice uses.
+std::vector<AblationChoice> without_each(const StrategyInput& input, const AblationChoice& all) {
   std::vector<AblationChoice> choices;
-  std::vector<Family> used = used_families(input.space, all.assignment);
-  const char* name = others == Others::all ? "all" : "its own";
-  for (Family left_out : used) {
-    auto allowed = [&](Family f) {
-      bool is_used = std::find(used.begin(), used.end(), f) != used.end();
-      return f != left_out && (is_used || others == Others::all);
-    };
-    auto choice = chosen_from(input, fmt::format("{} but {}", name, name_of(left_out)),
-                              all.assignment, allowed);
-    if (!choice) continue;
-    choice->left_out = left_out;
-    choices.push_back(std::move(*choice));
+  for (Family left_out : used_families(input.space, all.assignment)) {
+    auto choice = chosen_from(input, fmt::format("all but {}", name_of(left_out)), all.assignment,
+                              [&](Family f) { return f != left_out; });
+    if (choice) choices.push_back(std::move(*choice));
   }
   return choices;
+}
+
+/// Chooses from the families that the winner uses, if that are not all that pay.
+std::optional<AblationChoice> only_its_own(const StrategyInput& input, const Assignment& winner,
+                                           const AblationChoice& all) {
+  std::vector<Family> own = used_families(input.space, winner);
+  if (own.empty() || own == used_families(input.space, all.assignment)) return std::nullopt;
+  return chosen_from(input, "its own", winner,
+                     [&](Family f) { return std::find(own.begin(), own.end(), f) != own.end(); });
 }
 
 }  // namespace
@@ -88,7 +85,7 @@ std::vector<AblationWay> ablation(const StrategyInput& input, const Assignment& 
   if (!all) return {};
   // The choice is nearly the best, not always. What some families can make, all of them can: if
   // fewer do better, that is what everything can do.
-  std::vector<AblationChoice> others = without_each(input, *all, Others::all);
+  std::vector<AblationChoice> others = without_each(input, *all);
   for (int round = 1; round < most_rounds && !others.empty(); ++round) {
     auto best = std::min_element(others.begin(), others.end(), [](const auto& a, const auto& b) {
       return a.way.time < b.way.time;
@@ -96,19 +93,14 @@ std::vector<AblationWay> ablation(const StrategyInput& input, const Assignment& 
     if (best->way.time > (1 + same_time) * all->way.time) break;
     best->way.families = all->way.families;
     all = *best;
-    others = without_each(input, *all, Others::all);
+    others = without_each(input, *all);
   }
   std::vector<AblationWay> ways{all->way};
+  if (auto own = only_its_own(input, winner, *all)) ways.push_back(own->way);
   auto groups = chosen_from(input, "groups only", all->assignment,
                             [](Family f) { return f == Family::grouped; });
   if (groups) ways.push_back(groups->way);
   for (const AblationChoice& choice : others) ways.push_back(choice.way);
-  for (const AblationChoice& own : without_each(input, *all, Others::used)) {
-    bool is_told = std::any_of(others.begin(), others.end(), [&](const AblationChoice& other) {
-      return other.left_out == own.left_out && other.way.time == own.way.time;
-    });
-    if (!is_told) ways.push_back(own.way);  // otherwise no further family stepped in
-  }
   return ways;
 }
 

@@ -73,8 +73,9 @@ TEST(Strategies, AblationLeavesFamiliesOut) {
   Case made(8);
   made.space.kinds[0].variants[1].family = Family::grouped;
   made.space.kinds[0].variants[2].family = Family::reads;
-  std::vector<AblationWay> ways = ablation(made.input(), Assignment(8, 0));
-  ASSERT_EQ(ways.size(), 4U);  // nothing else steps in for a family
+  Assignment winner = {2, 1, 2, 1, 2, 1, 2, 1};
+  std::vector<AblationWay> ways = ablation(made.input(), winner);
+  ASSERT_EQ(ways.size(), 4U);
   using Names = std::vector<std::string>;
   EXPECT_EQ(ways[0].families, "everything");
   EXPECT_EQ(ways[0].time, 4 * 1 + 4 * 2);
@@ -88,27 +89,17 @@ TEST(Strategies, AblationLeavesFamiliesOut) {
   EXPECT_EQ(ways[3].time, 8 * 2);
 }
 
-TEST(Strategies, AblationSaysWhereOthersStepIn) {
+TEST(Strategies, AblationKnowsWhatTheWinnerLeftOut) {
   Case made(8);
-  std::vector<LayerVariant>& variants = made.space.kinds[0].variants;
-  variants.push_back({Recipe{{"group", {8L}}}, "", 200, 200});
-  variants[1].family = Family::grouped;
-  variants[2].family = Family::reads;
-  variants[3].family = Family::shuffled;
-  for (size_t s = 0; s < 8; ++s) {  // a little slower than groups, and as good
-    made.tables.times[s].push_back(2.25);
-    made.scores()[s].push_back(1);
-    made.tables.metrics[1].scores[s].push_back(200);
-    made.tables.gains[s].push_back(1);
-  }
-  std::map<std::string, double> times;
-  for (const AblationWay& way : ablation(made.input(), Assignment(8, 0))) {
-    times[way.families] = way.time;
-  }
-  EXPECT_EQ(times.at("everything"), 4 * 1 + 4 * 2);
-  EXPECT_EQ(times.at("all but grouped"), 4 * 1 + 4 * 2.25);
-  EXPECT_EQ(times.at("its own but grouped"), 4 * 1 + 4 * 4);
-  EXPECT_EQ(times.count("its own but reads"), 0U);  // nothing steps in for it
+  made.space.kinds[0].variants[1].family = Family::grouped;
+  made.space.kinds[0].variants[2].family = Family::reads;
+  std::vector<AblationWay> ways = ablation(made.input(), Assignment(8, 1));
+  ASSERT_EQ(ways.size(), 5U);
+  using Names = std::vector<std::string>;
+  EXPECT_EQ(ways[0].used, (Names{"grouped", "reads"}));
+  EXPECT_EQ(ways[1].families, "its own");
+  EXPECT_EQ(ways[1].time, 8 * 2);
+  EXPECT_EQ(ways[1].used, Names{"grouped"});
 }
 
 TEST(Strategies, AssignKeepsLimits) {
