@@ -88,7 +88,7 @@ std::set<Family> fitting(const Sizes& s) {
   if (s.rows % 2 == 0) all.insert(Family::spatial);
   if (s.rows % 2 == 0 && filters && channels) all.insert(Family::grouped_spatial);
   if (s.rows % 2 == 0 && channels) all.insert(Family::stripes);
-  if (s.window == 3) all.insert(Family::window);
+  if (s.window == 3 && s.rows > 1) all.insert(Family::window);  // of one position: no window slides
   return all;
 }
 
