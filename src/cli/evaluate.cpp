@@ -49,9 +49,8 @@ void print_mistakes(const AnswerCounts& found, const std::vector<std::string>& n
   for (size_t i = 0; i < std::min<size_t>(mistakes.size(), 3); ++i) {
     const Mistake& m = mistakes[i];
     const std::vector<long>& row = found.confusion[m.label];
-    fmt::print("{:<8}{} taken for {}: {} of {}\n", i == 0 ? "errors" : "",
-               name_of(names, m.label), name_of(names, m.answer), m.count,
-               std::accumulate(row.begin(), row.end(), 0L));
+    fmt::print("{:<8}{} taken for {}: {} of {}\n", i == 0 ? "errors" : "", name_of(names, m.label),
+               name_of(names, m.answer), m.count, std::accumulate(row.begin(), row.end(), 0L));
   }
 }
 
