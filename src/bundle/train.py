@@ -22,6 +22,7 @@ import argparse
 import contextlib
 import csv
 import importlib.util
+import io
 import json
 import math
 import os
@@ -272,7 +273,8 @@ class Run:
             self.teacher.requires_grad_(False)
         elif options.teacher not in ("none", "original.py"):
             raise Problem(f"there is no '{HERE / options.teacher}'")
-        options.rate = options.rate or (0.4 if self.teacher is None else 0.1)
+        if options.rate is None:
+            options.rate = 0.4 if self.teacher is None else 0.1
         self.is_half = self.device.type == "cuda"
         bfloat = self.is_half and torch.cuda.is_bf16_supported()
         self.half = torch.bfloat16 if bfloat else torch.float16
@@ -323,20 +325,22 @@ class Run:
 
 # -------------------------------------------------------------------------------------- training
 
-def save(path, content):
-    """Writes a checkpoint: all of it, or the old one stays."""
-    draft = path.with_suffix(".draft")
-    torch.save(content, draft)
+@contextlib.contextmanager
+def whole_file(path):
+    """Opens a file for bytes. It is written whole, or the old one stays."""
+    draft = path.with_name(path.name + ".draft")
+    with open(draft, "wb") as file:
+        yield file
     os.replace(draft, path)
 
 
 def write_log(path, rows):
-    draft = path.with_suffix(".draft")
-    with open(draft, "w", newline="") as file:
-        writer = csv.writer(file)
+    with whole_file(path) as file:
+        lines = io.StringIO(newline="")
+        writer = csv.writer(lines)
         writer.writerow(["epoch", "loss", "validation", "rate", "seconds"])
         writer.writerows(rows)
-    os.replace(draft, path)
+        file.write(lines.getvalue().encode())
 
 
 def optimiser_of(model, options, steps):
@@ -418,10 +422,11 @@ def tuned(run, images, out):
         if reached >= best:
             best = reached
             best_weights = {k: v.detach().clone() for k, v in run.model.state_dict().items()}
-        save(checkpoint, {"settings": settings, "model": run.model.state_dict(),
-                          "optimiser": optimiser.state_dict(), "schedule": schedule.state_dict(),
-                          "scaler": run.scaler.state_dict(), "rows": rows, "epoch": epoch,
-                          "best": best, "weights": best_weights})
+        with whole_file(checkpoint) as file:
+            torch.save({"settings": settings, "model": run.model.state_dict(),
+                        "optimiser": optimiser.state_dict(), "schedule": schedule.state_dict(),
+                        "scaler": run.scaler.state_dict(), "rows": rows, "epoch": epoch,
+                        "best": best, "weights": best_weights}, file)
         write_log(out / "log.csv", rows)
         write_curve(out / "curve.svg", rows, options.epochs)
         print(f"epoch {epoch:>3} of {options.epochs}: loss {loss:.4f}, validation {reached:.2f} %"
@@ -453,9 +458,8 @@ def write_curve(path, rows, epochs):
             f'fill="#fff"/>{marks}{ends}<text x="{left}" y="14">validation accuracy, %</text>'
             f'<text x="{width / 2}" y="{height - 6}" text-anchor="middle">epoch</text>'
             f'<polyline points="{points}" fill="none" stroke="#1f6fb2" stroke-width="2"/></svg>\n')
-    draft = path.with_suffix(".draft")
-    draft.write_text(text)
-    os.replace(draft, path)
+    with whole_file(path) as file:
+        file.write(text.encode())
 
 
 def fields(data, begin, end):
@@ -512,9 +516,8 @@ def write_onnx(weights, target):
         if len(content) != end - begin:
             raise Problem(f"the weight '{name}' of model.onnx has another size than in model.py")
         data[begin:end] = content
-    draft = target.with_suffix(".draft")
-    draft.write_bytes(data)
-    os.replace(draft, target)
+    with whole_file(target) as file:
+        file.write(data)
 
 
 def check_onnx(run, images, path):
@@ -552,11 +555,13 @@ def finish(run, weights, best, train, test, out):
     arrays = {names.get(key, key): value.float().cpu().numpy()
               for key, value in run.model.state_dict().items()
               if not key.endswith("num_batches_tracked")}
-    np.savez(out / "trained.npz", **arrays)
+    with whole_file(out / "trained.npz") as file:
+        np.savez(file, **arrays)
     write_onnx(arrays, out / "trained.onnx")
     print(text)
     print(f"{out / 'trained.onnx'}: {check_onnx(run, test, out / 'trained.onnx')}")
-    (out / "trained.json").write_text(json.dumps(result) + "\n")
+    with whole_file(out / "trained.json") as file:
+        file.write(json.dumps(result).encode() + b"\n")
 
 
 def settings_of_bundle():
@@ -589,7 +594,7 @@ def parsed(arguments):
     add("--workers", type=int, default=4, help="processes that read image files (4)")
     add("--out", type=pathlib.Path, default=HERE, help="a folder; this one unless told")
     options = parser.parse_args(arguments)
-    if options.epochs < 1 or options.batch < 1 or (options.rate or 1) < 0:
+    if options.epochs < 1 or options.batch < 1 or (options.rate is not None and options.rate <= 0):
         parser.error("--epochs, --batch and --rate must be greater than 0")
     return options
 

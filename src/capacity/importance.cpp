@@ -45,6 +45,14 @@ const Node& layer_named(const Graph& network, const std::string& name) {
   return network.nodes[*node];
 }
 
+/// Returns the weight that a layer reads; nothing if it is computed from others first.
+std::optional<ValueId> weight_of(const Node& layer, const std::vector<ValueId>& weights) {
+  auto found =
+      std::find_first_of(layer.inputs.begin(), layer.inputs.end(), weights.begin(), weights.end());
+  if (found == layer.inputs.end()) return std::nullopt;
+  return *found;
+}
+
 /// Adds what Fisher Potential says of the channels of layers' outputs.
 void add_fisher(ScoresOfValues& all, const Graph& network, const Scorer& scorer) {
   for (const Scores& scores : scorer.run(network, {find_metric("fisher")})) {
@@ -59,6 +67,7 @@ void add_fisher(ScoresOfValues& all, const Graph& network, const Scorer& scorer)
 
 /// Adds |w * dL/dw| of layers' weights, minibatch by minibatch.
 void add_taylor(ScoresOfValues& all, const Graph& network, const Scorer& scorer) {
+  std::vector<ValueId> weights = layer_weights(network);
   for (size_t i = 0; i < scorer.options().seeds; ++i) {
     uint64_t seed = scorer.options().first_seed + i;
     Evaluation evaluation(network, scorer.batch(network, seed), scorer.evaluation(network, seed));
@@ -66,12 +75,14 @@ void add_taylor(ScoresOfValues& all, const Graph& network, const Scorer& scorer)
     std::vector<WeightResult> wanted = want_gradients(probe);
     evaluation.run({});
     for (const WeightResult& each : wanted) {
+      auto weight = weight_of(layer_named(network, each.layer), weights);
+      if (!weight) continue;
       std::vector<double> products = each.weight.reals();
       std::vector<double> gradients = probe.result(each.place).reals();
-      for (size_t e = 0; e < products.size(); ++e)
+      for (size_t e = 0; e < products.size(); ++e) {
         products[e] = std::abs(products[e] * gradients[e]);
-      ValueId weight = layer_named(network, each.layer).inputs[1];
-      all[weight].add(each.weight.shape(), products);
+      }
+      all[*weight].add(each.weight.shape(), products);
     }
   }
 }
@@ -143,7 +154,7 @@ std::vector<ChannelImportance> importance_of(const Graph& network, const Scorer&
   return result;
 }
 
-std::vector<long> order_of(const ChannelImportance& importance) {
+std::vector<long> order_by_importance(const ChannelImportance& importance) {
   std::vector<long> order(importance.channels.size());
   std::iota(order.begin(), order.end(), 0);
   auto is_more = [&](long a, long b) {
@@ -161,7 +172,7 @@ NetworkRecipe most_important_first(const Graph& network,
                                    const std::vector<ChannelImportance>& all) {
   NetworkRecipe recipe;
   for (const ChannelImportance& each : all) {
-    std::vector<long> order = order_of(each);
+    std::vector<long> order = order_by_importance(each);
     if (std::is_sorted(order.begin(), order.end())) continue;
     try {
       with_order(network, {{each.set, order}});

@@ -43,7 +43,7 @@ std::vector<ChannelImportance> importance_of(const Graph& network, const Scorer&
 
 /// Returns the order of a set's channels, the most important first. Channels that a layer in groups
 /// splits stay in their group. Equal ones keep their order.
-std::vector<long> order_of(const ChannelImportance& importance);
+std::vector<long> order_by_importance(const ChannelImportance& importance);
 
 /// Returns the steps that put the most important channels first. A set whose layers cannot be put
 /// into this order is left as it is.

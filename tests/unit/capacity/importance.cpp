@@ -104,7 +104,7 @@ TEST(Importance, TheMostImportantChannelsComeFirst) {
 TEST(Importance, ChannelsStayInTheirGroups) {
   ChannelImportance importance{
       "conv", {.channels = 6, .multiple = 2, .members = {}}, {1, 3, 2, 9, 7, 8}};
-  EXPECT_EQ(order_of(importance), (std::vector<long>{1, 2, 0, 3, 5, 4}));
+  EXPECT_EQ(order_by_importance(importance), (std::vector<long>{1, 2, 0, 3, 5, 4}));
 }
 
 TEST(Importance, IsFoundByName) {
