@@ -383,12 +383,17 @@ def one_epoch(run, images, order, epoch, optimiser, schedule):
     return mean
 
 
+def split(count):
+    """Returns which of these images are trained on and which validate: the same in every run."""
+    held = max(1, min(5000, count // 10))
+    every = torch.randperm(count, generator=torch.Generator().manual_seed(0))
+    return every[held:], every[:held]
+
+
 def tuned(run, images, out):
     """Trains to the end, from where an earlier run stopped; returns the best weights."""
     options = run.options
-    held = max(1, min(5000, len(images) // 10))
-    every = torch.randperm(len(images), generator=torch.Generator().manual_seed(0))
-    order, validation = every[held:], every[:held]
+    order, validation = split(len(images))
     if len(order) < options.batch:
         raise Problem(f"{len(order)} images to train on are fewer than a batch of {options.batch}; "
                       "use a smaller --batch")
@@ -411,7 +416,7 @@ def tuned(run, images, out):
         print(f"goes on after epoch {epoch}")
     else:
         before = run.accuracy(run.model, images, validation)
-        print(f"before training: {before:.2f} % of {held} validation images")
+        print(f"before training: {before:.2f} % of {len(validation)} validation images")
     while epoch < options.epochs:
         begin = time.time()
         loss = one_epoch(run, images, order, epoch, optimiser, schedule)
@@ -504,17 +509,17 @@ def places_of_weights(data):
     return places
 
 
-def write_onnx(weights, target):
-    """Writes model.onnx with these weights: they have the sizes of the old ones, and their places."""
-    data = bytearray((HERE / "model.onnx").read_bytes())
+def write_onnx(weights, target, source=HERE / "model.onnx"):
+    """Writes an ONNX file anew with these weights: they take the places of the old ones."""
+    data = bytearray(source.read_bytes())
     places = places_of_weights(data)
     for name, array in weights.items():
         if name not in places:
-            raise Problem(f"model.onnx has no weight '{name}': it was not written with model.py")
+            raise Problem(f"'{source}' has no weight '{name}': it was not written with the module")
         begin, end = places[name]
         content = array.astype("<f4").tobytes()
         if len(content) != end - begin:
-            raise Problem(f"the weight '{name}' of model.onnx has another size than in model.py")
+            raise Problem(f"the weight '{name}' of '{source}' has another size than in the module")
         data[begin:end] = content
     with whole_file(target) as file:
         file.write(data)

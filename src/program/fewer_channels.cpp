@@ -41,16 +41,15 @@ Left all_left(const Graph& graph) {
   return left;
 }
 
-/// Removes a set's channels: the last ones of each of its groups.
+/// Removes a set's channels.
 void remove(Left& left, const FewerChannels& cut) {
-  long group = cut.set.channels / cut.set.multiple, kept = cut.left / cut.set.multiple;
   for (const ChannelRange& m : cut.set.members) {
-    long each = std::max(1L, m.count / cut.set.channels);  // elements of a channel
-    for (long i = 0; i < m.count; ++i) {
-      if ((i / each) % group >= kept) {
-        auto element = static_cast<size_t>(m.elements[static_cast<size_t>(i)]);
-        left[m.value][m.dimension][element] = false;
-      }
+    std::vector<bool>& all = left[m.value][m.dimension];
+    std::vector<bool> stays(all.size(), false);
+    for (long element : elements_left(cut, m)) stays[static_cast<size_t>(element)] = true;
+    for (long element : m.elements) {
+      auto e = static_cast<size_t>(element);
+      all[e] = all[e] && stays[e];
     }
   }
 }
@@ -112,6 +111,16 @@ double usual_scale(const Node& node, const Shape& weight) {
 }
 
 }  // namespace
+
+std::vector<long> elements_left(const FewerChannels& cut, const ChannelRange& member) {
+  long group = cut.set.channels / cut.set.multiple, kept = cut.left / cut.set.multiple;
+  long each = std::max(1L, member.count / cut.set.channels);  // elements of a channel
+  std::vector<long> left;
+  for (long i = 0; i < member.count; ++i) {
+    if ((i / each) % group < kept) left.push_back(member.elements[static_cast<size_t>(i)]);
+  }
+  return left;
+}
 
 Graph with_fewer(Graph graph, const std::vector<FewerChannels>& cuts) {
   Left left = all_left(graph);

@@ -14,6 +14,9 @@ struct FewerChannels {
   long left;
 };
 
+/// Returns the elements of a member of the set that stay.
+std::vector<long> elements_left(const FewerChannels& cut, const ChannelRange& member);
+
 /// Returns the graph with fewer channels. The first channels stay; if there are groups, the first
 /// ones of every group. Values and nodes keep their ids and names, and weights keep the data of
 /// what stays. Fails, and says why, if channels reach the network's input or output, if the groups

@@ -1,0 +1,379 @@
+// fit.cpp: see fit.h.
+#include "capacity/fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "base/error.h"
+#include "base/normal_equations.h"
+#include "base/parallel.h"
+#include "base/random.h"
+#include "capacity/fit_targets.h"
+#include "compile/walk.h"
+#include "ops/op.h"
+#include "program/rebatch.h"
+#include "program/regression.h"
+
+namespace lathe {
+namespace {
+
+constexpr size_t rows_at_once = 2048;
+constexpr double least_ridge = 1e-9;  // of what a constant is drawn to: next to nothing
+
+/// Returns an array with its padding around it, as a nest stores it.
+std::vector<float> padded(const Array& array, const Tensor& tensor) {
+  std::span<const float> all = array.as<float>();
+  bool is_bare = std::all_of(tensor.pad.begin(), tensor.pad.end(),
+                             [](const Pad& pad) { return pad.before == 0 && pad.after == 0; });
+  if (is_bare) return {all.begin(), all.end()};
+  std::vector<float> result(static_cast<size_t>(count_of(tensor.shape)),
+                            static_cast<float>(tensor.padding));
+  Shape inner = inner_shape(tensor);
+  auto row = static_cast<size_t>(inner.back());
+  Shape index(inner.size(), 0);
+  for (size_t from = 0; from < all.size(); from += row) {
+    long to = 0;
+    for (size_t d = 0; d < inner.size(); ++d) {
+      to = to * tensor.shape[d] + tensor.pad[d].before + index[d];
+    }
+    std::copy_n(all.begin() + static_cast<long>(from), row, result.begin() + to);
+    for (size_t d = inner.size() - 1; d-- > 0;) {
+      if (++index[d] < inner[d]) break;
+      index[d] = 0;
+    }
+  }
+  return result;
+}
+
+/// Positions at which a layer is looked at: of each minibatch, some.
+std::vector<Shape> chosen_positions(size_t positions, size_t minibatches, size_t wanted) {
+  Random random(0, "positions");
+  std::vector<Shape> chosen(minibatches);
+  double share = std::min(1.0, static_cast<double>(wanted) /
+                                   static_cast<double>(positions * minibatches));
+  for (Shape& of_one : chosen) {
+    for (size_t p = 0; p < positions; ++p) {
+      if (share >= 1 || random.uniform() < share) of_one.push_back(static_cast<long>(p));
+    }
+  }
+  return chosen;
+}
+
+/// A layer and what it is fitted to.
+struct Task {
+  const Regression& regression;
+  const Tensor& input;                         ///< of the nest
+  const std::vector<Array>&inputs, &targets;   ///< minibatch by minibatch
+  bool free_mean;                              ///< does what follows take the mean away?
+};
+
+/// The equations of one block. A regressor that is always 1 comes last, if there is a bias or the
+/// mean is free.
+class BlockFit {
+ public:
+  BlockFit(const Task& task, const RegressionBlock& block, int threads)
+      : task_(task),
+        block_(block),
+        has_constant_(!block.biases.empty() || task.free_mean),
+        columns_(block.regressors.size() + (has_constant_ ? 1 : 0)),
+        equations_(columns_, block.outputs.size(), threads) {}
+
+  /// Adds the observations at these positions of one minibatch.
+  void add(const std::vector<float>& input, std::span<const float> target, const Shape& positions) {
+    for (size_t first = 0; first < positions.size(); first += rows_at_once) {
+      size_t rows = std::min(rows_at_once, positions.size() - first);
+      Matrix x(rows, columns_), y(rows, block_.outputs.size());
+      for (size_t r = 0; r < rows; ++r) {
+        auto p = static_cast<size_t>(positions[first + r]);
+        long from = task_.regression.inputs_at[p], to = task_.regression.outputs_at[p];
+        for (size_t k = 0; k < block_.regressors.size(); ++k) {
+          x(r, k) = input[static_cast<size_t>(from + block_.regressors[k])];
+        }
+        if (has_constant_) x(r, columns_ - 1) = 1;
+        for (size_t f = 0; f < block_.outputs.size(); ++f) {
+          y(r, f) = target[static_cast<size_t>(to + block_.outputs[f])];
+        }
+      }
+      equations_.add(x, y);
+    }
+  }
+
+  /// Finds the weights. Returns the shares that are not explained before and after.
+  std::pair<double, double> solve(std::span<float> weights, std::span<float> biases, double ridge) {
+    Matrix start(block_.outputs.size(), columns_);
+    size_t each = block_.regressors.size();
+    for (size_t f = 0; f < start.rows(); ++f) {
+      for (size_t k = 0; k < each; ++k) {
+        start(f, k) = weights[static_cast<size_t>(block_.weights[f * each + k])];
+      }
+      if (!block_.biases.empty()) {
+        start(f, each) = biases[static_cast<size_t>(block_.biases[f])];
+      }
+    }
+    Matrix found = equations_.solved(start, std::max(ridge, least_ridge));
+    for (size_t f = 0; f < start.rows(); ++f) {
+      for (size_t k = 0; k < each; ++k) {
+        weights[static_cast<size_t>(block_.weights[f * each + k])] =
+            static_cast<float>(found(f, k));
+      }
+      if (!block_.biases.empty()) {
+        biases[static_cast<size_t>(block_.biases[f])] = static_cast<float>(found(f, each));
+      }
+    }
+    return {equations_.unexplained(start), equations_.unexplained(found)};
+  }
+
+ private:
+  const Task& task_;
+  const RegressionBlock& block_;
+  bool has_constant_;
+  size_t columns_;
+  NormalEquations equations_;
+};
+
+/// Goes through both networks in step.
+class FitWalk {
+ public:
+  FitWalk(const Graph& original, Graph changed, const std::vector<Array>& minibatches,
+          const FitOptions& options)
+      : original_(original),
+        changed_(std::move(changed)),
+        targets_(fit_targets(original_, changed_)),
+        readers_(consumers(changed_)),
+        same_(changed_.values.size(), false),
+        options_(options),
+        runners_({.weights = WeightData::later}, options.threads) {
+    find_same();
+    for (size_t n = 0; n < changed_.nodes.size(); ++n) {
+      if (is_fitted(n)) fitted_.insert(n);
+    }
+    std::map<ValueId, size_t> wanted, read;
+    for (size_t n : fitted_) {
+      ++wanted[targets_.at(changed_.nodes[n].outputs.front()).value];
+      ++read[changed_.nodes[n].inputs.front()];
+    }
+    for (const Node& node : changed_.nodes) {
+      if (is_measured(node)) ++read[node.inputs.front()];
+    }
+    original_walk_.emplace(original_, minibatches, runners_, wanted);
+    changed_walk_.emplace(changed_, minibatches, runners_, read);
+  }
+
+  void run() {
+    size_t done = 0;
+    for (size_t n = 0; n < changed_.nodes.size(); ++n) {
+      const Node& node = changed_.nodes[n];
+      if (fitted_.contains(n)) {
+        fit(node);
+        if (options_.progress) options_.progress(++done, fitted_.size());
+      } else if (is_measured(node)) {
+        measure(node);
+      }
+    }
+  }
+
+  const Graph& network() const { return changed_; }
+  const std::vector<LayerFit>& layers() const { return layers_; }
+
+  /// Returns the layers that changed and that the original does not explain.
+  std::vector<std::string> unfitted() const {
+    std::vector<std::string> names;
+    for (size_t n = 0; n < changed_.nodes.size(); ++n) {
+      const Node& node = changed_.nodes[n];
+      bool is_changed = !same_[node.outputs.front()] && weights_of(node) > 0;
+      if (is_changed && !fitted_.contains(n) && node.op != "batch_norm") names.push_back(node.name);
+    }
+    return names;
+  }
+
+ private:
+  const Graph& original_;
+  Graph changed_;
+  std::map<ValueId, FitTarget> targets_;
+  std::vector<std::vector<size_t>> readers_;
+  std::vector<bool> same_;  // is a value of the changed network what it was?
+  std::set<size_t> fitted_;
+  FitOptions options_;
+  Context context_;
+  Runners runners_;
+  std::optional<Walk> original_walk_, changed_walk_;
+  std::vector<LayerFit> layers_;
+
+  size_t weights_of(const Node& node) const {
+    return static_cast<size_t>(
+        std::count_if(node.inputs.begin(), node.inputs.end(), [&](ValueId id) {
+          return id != no_value && changed_.values[id].kind == Value::Kind::weight;
+        }));
+  }
+
+  /// Finds the values that nothing changed: the same nodes compute them from the same weights.
+  void find_same() {
+    for (ValueId id = 0; id < changed_.values.size(); ++id) {
+      const Value& value = changed_.values[id];
+      if (value.kind == Value::Kind::computed) continue;
+      auto before = find_value(original_, value.name);
+      same_[id] = before && original_.values[*before].type == value.type &&
+                  original_.values[*before].data == value.data;
+    }
+    for (const Node& node : changed_.nodes) {
+      auto before = find_node(original_, node.name);
+      bool same = before && original_.nodes[*before].op == node.op &&
+                  original_.nodes[*before].attributes == node.attributes &&
+                  original_.nodes[*before].inputs.size() == node.inputs.size();
+      for (size_t i = 0; same && i < node.inputs.size(); ++i) {
+        ValueId now = node.inputs[i], then = original_.nodes[*before].inputs[i];
+        if (now == no_value || then == no_value) {
+          same = now == then;
+        } else {
+          same = same_[now] && changed_.values[now].name == original_.values[then].name;
+        }
+      }
+      for (ValueId id : node.outputs) same_[id] = same;
+    }
+  }
+
+  /// Does a node get new weights? It reads its own, the original has its output, and something that
+  /// it reads or its weights have changed.
+  bool is_fitted(size_t n) {
+    const Node& node = changed_.nodes[n];
+    if (same_[node.outputs.front()] || node.outputs.size() != 1 || weights_of(node) == 0) {
+      return false;
+    }
+    for (ValueId id : node.inputs) {
+      bool shared = id != no_value && changed_.values[id].kind == Value::Kind::weight &&
+                    readers_[id].size() > 1;
+      if (shared) return false;
+    }
+    const Value& output = changed_.values[node.outputs.front()];
+    if (!targets_.contains(node.outputs.front()) || output.type.element != Element::f32) {
+      return false;
+    }
+    Call call = call_of(changed_, node);
+    return has_nest(call) && regression_of(nest_of(context_, call)).has_value();
+  }
+
+  bool is_measured(const Node& node) const {
+    return node.op == "batch_norm" && !same_[node.outputs.front()] && node.inputs.size() == 5 &&
+           changed_.values[node.inputs[3]].kind == Value::Kind::state;
+  }
+
+  /// Does a normalisation, whose mean will be measured, follow this node alone?
+  bool is_normalised(const Node& node) const {
+    const std::vector<size_t>& readers = readers_[node.outputs.front()];
+    return readers.size() == 1 && is_measured(changed_.nodes[readers.front()]);
+  }
+
+  /// Returns the operand that a tensor of a node's nest is.
+  static ValueId operand(const Node& node, const Nest& nest, size_t tensor) {
+    size_t place = 0;
+    for (size_t t = 0; t < tensor; ++t) {
+      Role role = nest.tensors()[t].role;
+      place += role == Role::input || role == Role::weight ? 1 : 0;
+    }
+    std::vector<ValueId> given;
+    std::copy_if(node.inputs.begin(), node.inputs.end(), std::back_inserter(given),
+                 [](ValueId id) { return id != no_value; });
+    return given[place];
+  }
+
+  void fit(const Node& node) {
+    Nest nest = nest_of(context_, call_of(changed_, node));
+    Regression regression = *regression_of(nest);
+    ValueId input = operand(node, nest, regression.input);
+    Value& weight = changed_.values[operand(node, nest, regression.weight)];
+    Value* bias =
+        regression.bias ? &changed_.values[operand(node, nest, *regression.bias)] : nullptr;
+    const FitTarget& target = targets_.at(node.outputs.front());
+    std::vector<Array> wanted;
+    for (const Array& whole : original_walk_->of(target.value)) {
+      wanted.push_back(elements_at(whole, target.at));
+    }
+    original_walk_->release(target.value);
+    Task task{regression, nest.tensors()[regression.input], changed_walk_->of(input), wanted,
+              bias == nullptr && is_normalised(node)};
+
+    std::vector<float> weights(weight.data->as<float>().begin(), weight.data->as<float>().end());
+    std::vector<float> biases;
+    if (bias != nullptr) {
+      biases.assign(bias->data->as<float>().begin(), bias->data->as<float>().end());
+    }
+    layers_.push_back(solve(node.name, task, weights, biases));
+    weight.data = Array::of<float>(weight.type.shape, weights);
+    if (bias != nullptr) bias->data = Array::of<float>(bias->type.shape, biases);
+    changed_walk_->release(input);
+  }
+
+  LayerFit solve(const std::string& name, const Task& task, std::vector<float>& weights,
+                 std::vector<float>& biases) {
+    const std::vector<RegressionBlock>& blocks = task.regression.blocks;
+    size_t wanted = blocks.front().regressors.size() * static_cast<size_t>(options_.observations);
+    std::vector<Shape> positions = chosen_positions(
+        task.regression.inputs_at.size(), task.inputs.size(), std::max(wanted, rows_at_once));
+    std::vector<std::vector<float>> inputs;
+    for (const Array& array : task.inputs) inputs.push_back(padded(array, task.input));
+    // Several blocks are several threads' work; the matrix of a single one is shared by all.
+    int outer = blocks.size() > 1 ? options_.threads : 1, inner = options_.threads / outer;
+    std::vector<std::pair<double, double>> shares(blocks.size());
+    for_each_index(blocks.size(), outer, [&](size_t b) {
+      BlockFit equations(task, blocks[b], inner);
+      for (size_t m = 0; m < inputs.size(); ++m) {
+        equations.add(inputs[m], task.targets[m].as<float>(), positions[m]);
+      }
+      shares[b] = equations.solve(weights, biases, options_.ridge);
+    });
+    LayerFit result{name};
+    for (const auto& [before, after] : shares) {
+      result.before += before / static_cast<double>(blocks.size());
+      result.unexplained += after / static_cast<double>(blocks.size());
+    }
+    return result;
+  }
+
+  /// Sets the mean and variance of a normalisation to those of what it reads now.
+  void measure(const Node& node) {
+    ValueId input = node.inputs.front();
+    const Shape& shape = changed_.values[input].type.shape;
+    auto channels = static_cast<size_t>(shape[1]);
+    auto inner = static_cast<size_t>(count_of(Shape(shape.begin() + 2, shape.end())));
+    std::vector<double> sums(channels, 0), squares(channels, 0);
+    double count = 0;
+    for (const Array& array : changed_walk_->of(input)) {
+      std::span<const float> values = array.as<float>();
+      for (size_t i = 0; i < values.size(); ++i) {
+        double value = values[i];
+        sums[i / inner % channels] += value;
+        squares[i / inner % channels] += value * value;
+      }
+      count += static_cast<double>(values.size() / channels);
+    }
+    std::vector<float> means, variances;
+    for (size_t c = 0; c < channels; ++c) {
+      double mean = sums[c] / count;
+      means.push_back(static_cast<float>(mean));
+      variances.push_back(static_cast<float>(std::max(0.0, squares[c] / count - mean * mean)));
+    }
+    changed_.values[node.inputs[3]].data = Array::of<float>({shape[1]}, means);
+    changed_.values[node.inputs[4]].data = Array::of<float>({shape[1]}, variances);
+    changed_walk_->release(input);
+  }
+};
+
+}  // namespace
+
+Fit fitted(const Graph& original, const Graph& changed, const std::vector<Array>& minibatches,
+           const FitOptions& options) {
+  if (minibatches.empty()) fail("there are no samples to fit weights to");
+  long samples = minibatches.front().shape().front();
+  Graph reference = rebatched(original, samples);
+  FitWalk walk(reference, rebatched(initialised(changed, 0), samples), minibatches, options);
+  walk.run();
+  Fit result{changed, walk.layers(), walk.unfitted()};
+  for (ValueId id = 0; id < changed.values.size(); ++id) {
+    Value& value = result.network.values[id];
+    if (value.kind != Value::Kind::computed) value.data = walk.network().values[id].data;
+  }
+  return result;
+}
+
+}  // namespace lathe

@@ -1,0 +1,108 @@
+// walk.cpp: see walk.h.
+#include "compile/walk.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "ops/op_graph.h"
+
+namespace lathe {
+namespace {
+
+bool is_given(const Value& value) {
+  return value.kind == Value::Kind::computed || value.kind == Value::Kind::input;
+}
+
+/// Returns the node alone. Names are the same for all nodes, so that equal ones are compiled once.
+Graph alone(const Graph& network, const Node& node) {
+  GraphBuilder graph("node");
+  std::vector<ValueId> inputs;
+  for (ValueId id : node.inputs) {
+    if (id == no_value) {
+      inputs.push_back(no_value);
+      continue;
+    }
+    const Value& value = network.values[id];
+    std::string name = "v" + std::to_string(inputs.size());
+    if (is_given(value)) {
+      inputs.push_back(graph.input(name, value.type));
+    } else if (value.kind == Value::Kind::constant) {
+      inputs.push_back(graph.constant(*value.data, name));
+    } else {
+      inputs.push_back(graph.weight(name, *value.data, value.kind));
+    }
+  }
+  for (ValueId output : graph.call_all(node.op, inputs, node.attributes, "node")) {
+    graph.output(output);
+  }
+  return graph.build();
+}
+
+}  // namespace
+
+Walk::Walk(const Graph& network, Samples inputs, Runners& runners, std::map<ValueId, size_t> wanted)
+    : network_(network),
+      runners_(runners),
+      maker_(network.values.size(), network.nodes.size()),
+      uses_(network.values.size(), 0),
+      minibatches_(inputs.size()) {
+  if (network.inputs.size() != 1) {
+    fail("'{}' has {} inputs; only networks of one input are walked through", network.name,
+         network.inputs.size());
+  }
+  for (size_t n = 0; n < network.nodes.size(); ++n) {
+    for (ValueId id : network.nodes[n].outputs) maker_[id] = n;
+    for (ValueId id : network.nodes[n].inputs) {
+      if (id != no_value) ++uses_[id];
+    }
+  }
+  for (const auto& [value, times] : wanted) uses_[value] += times;
+  known_[network.inputs.front()] = std::move(inputs);
+}
+
+const Walk::Samples& Walk::of(ValueId value) {
+  auto found = known_.find(value);
+  if (found != known_.end()) return found->second;
+  check(maker_[value] < network_.nodes.size() && uses_[value] > 0,
+        "a value that is asked for is computed, and was not given up");
+  std::vector<size_t> waiting{maker_[value]};  // networks are deep: no recursion
+  while (!waiting.empty()) {
+    size_t before = waiting.size(), next = waiting.back();
+    for (ValueId id : network_.nodes[next].inputs) {
+      if (id == no_value || !is_given(network_.values[id]) || known_.contains(id)) continue;
+      waiting.push_back(maker_[id]);
+    }
+    if (waiting.size() > before) continue;
+    waiting.pop_back();
+    if (!known_.contains(network_.nodes[next].outputs.front())) run(next);
+  }
+  return known_.at(value);
+}
+
+void Walk::run(size_t n) {
+  const Node& node = network_.nodes[n];
+  Graph graph = alone(network_, node);
+  bool compiled = is_compilable(graph);
+  Runner* runner = compiled ? &runners_.of(graph) : nullptr;
+  for (size_t b = 0; b < minibatches_; ++b) {
+    std::vector<Array> inputs, all;
+    for (ValueId id : node.inputs) {
+      if (id == no_value) continue;
+      const Value& value = network_.values[id];
+      all.push_back(is_given(value) ? known_.at(id)[b] : *value.data);
+      if (is_given(value)) inputs.push_back(all.back());
+    }
+    std::vector<Array> outputs =
+        compiled ? runner->run(inputs) : evaluate(context_, call_of(network_, node), all);
+    for (size_t o = 0; o < outputs.size(); ++o) known_[node.outputs[o]].push_back(outputs[o]);
+  }
+  for (ValueId id : node.inputs) {
+    if (id != no_value && is_given(network_.values[id])) release(id);
+  }
+}
+
+void Walk::release(ValueId value) {
+  if (--uses_[value] == 0) known_.erase(value);
+}
+
+}  // namespace lathe
