@@ -20,6 +20,11 @@ struct EvaluateArgs {
   bool confusion = false, json = false;
 };
 
+Split split_named(const std::string& name) {
+  if (name == "train") return Split::train;
+  return name == "validation" ? Split::validation : Split::test;
+}
+
 /// A mistake that is made again and again.
 struct Mistake {
   size_t label, answer;
@@ -108,7 +113,7 @@ nlohmann::json to_json(const AnswerCounts& found) {
 
 int run_evaluate(EvaluateArgs& options) {
   EvaluateOptions& job = options.job;
-  job.split = options.split == "train" ? Split::train : Split::test;
+  job.split = split_named(options.split);
   job.normalize = *normalize_named(options.normalize);
   int threads = job.run.threads;
   job.run.choose = choices_for(options.tuned, native_target(), threads);
@@ -139,8 +144,9 @@ std::function<int()> set_up_evaluate(Command& app) {
   app.add_option("--data", options->job.data,
                  "labelled images: cifar10:FOLDER, npy:X.npy,Y.npy or synthetic:SEED")
       ->required();
-  app.add_option("--split", options->split, "which part of the data")
-      ->check(one_of({"test", "train"}));
+  app.add_option("--split", options->split, "which part of the data; validation is what a bundle's train.py "
+                 "validates with")
+      ->check(one_of({"test", "train", "validation"}));
   app.add_option("--normalize", options->normalize, "how to normalise images")
       ->check(one_of({"none", "imagenet", "cifar"}));
   app.add_option("--limit", options->job.limit, "use so many samples of the data; 0 means all")

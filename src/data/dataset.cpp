@@ -2,6 +2,10 @@
 // dataset.h.
 #include "data/dataset.h"
 
+#include <algorithm>
+#include <numeric>
+#include <random>
+
 #include <optional>
 #include <string_view>
 
@@ -45,6 +49,41 @@ Dataset load_synthetic(const std::string& spec, const std::string& arguments, Sp
   return synthetic_dataset({seed, count, split, normalize});
 }
 
+/// Returns the samples of a dataset that are listed, as one.
+Dataset with_samples(const Dataset& all, const std::vector<long>& listed) {
+  Dataset result = all;
+  result.count = static_cast<long>(listed.size());
+  auto size = static_cast<size_t>(count_of(all.shape));
+  result.read_images = [all, listed, size](long first, std::span<float> values) {
+    for (size_t i = 0; i * size < values.size(); ++i) {
+      all.read_images(listed[static_cast<size_t>(first) + i], values.subspan(i * size, size));
+    }
+  };
+  result.read_labels = [all, listed](long first, std::span<long> labels) {
+    for (size_t i = 0; i < labels.size(); ++i) {
+      all.read_labels(listed[static_cast<size_t>(first) + i], labels.subspan(i, 1));
+    }
+  };
+  for (Dataset& other : result.others) other = with_samples(other, listed);
+  if (all.in_form) {
+    result.in_form = [all, listed](const SampleForm& form) {
+      return with_samples(all.in_form(form), listed);
+    };
+  }
+  return result;
+}
+
+/// Returns the samples that are not listed, in order.
+std::vector<long> others(const std::vector<long>& listed, long count) {
+  std::vector<bool> is_listed(static_cast<size_t>(count), false);
+  for (long i : listed) is_listed[static_cast<size_t>(i)] = true;
+  std::vector<long> result;
+  for (long i = 0; i < count; ++i) {
+    if (!is_listed[static_cast<size_t>(i)]) result.push_back(i);
+  }
+  return result;
+}
+
 void check_range(const Dataset& dataset, long first, long number) {
   if (first < 0 || number < 0 || first > dataset.count || number > dataset.count - first) {
     fail("the dataset {} has {} images; {} from image {} on are too many", dataset.name,
@@ -70,7 +109,26 @@ std::vector<long> Dataset::labels(long first, long number) const {
   return result;
 }
 
+std::vector<long> validation_samples(long count) {
+  constexpr long most = 5000, of_each = 10;
+  std::vector<long> order(static_cast<size_t>(count));
+  std::iota(order.begin(), order.end(), 0L);
+  std::mt19937 random(0);
+  long held = count == 0 ? 0 : std::max(1L, std::min(most, count / of_each));
+  for (long i = 0; i < held; ++i) {
+    long other = i + static_cast<long>(random() % static_cast<unsigned long>(count - i));
+    std::swap(order[static_cast<size_t>(i)], order[static_cast<size_t>(other)]);
+  }
+  order.resize(static_cast<size_t>(held));
+  return order;
+}
+
 Dataset load_dataset(const std::string& spec, Split split, Normalize normalize) {
+  if (split == Split::validation || split == Split::learnt) {
+    Dataset all = load_dataset(spec, Split::train, normalize);
+    std::vector<long> held = validation_samples(all.count);
+    return with_samples(all, split == Split::validation ? held : others(held, all.count));
+  }
   size_t colon = spec.find(':');
   std::string kind = spec.substr(0, colon);
   std::string arguments = colon == std::string::npos ? "" : spec.substr(colon + 1);

@@ -17,8 +17,13 @@
 
 namespace lathe {
 
-/// Which half of a dataset: what a network learns from, or what it is judged by.
-enum class Split { train, test };
+/// Which part of a dataset: what a network learns from, or what it is judged by.
+enum class Split {
+  train,
+  test,
+  validation,  ///< samples of "train" that a bundle's train.py leaves out, to choose by them
+  learnt,      ///< all others of "train"
+};
 
 /// What a network reads of one sample at one of its inputs.
 struct InputForm {
@@ -56,6 +61,10 @@ struct Dataset {
   /// other data stay as they are.
   Dataset fitted(const SampleForm& form) const { return in_form ? in_form(form) : *this; }
 };
+
+/// Returns which of so many training samples are left out by train.py, and validate: the same on
+/// every machine, and the same that PyTorch's randperm draws there.
+std::vector<long> validation_samples(long count);
 
 /// Loads the dataset that a text describes:
 ///   synthetic:SEED[,COUNT]  made up: noisy waves, or tokens; the same on every machine. They have

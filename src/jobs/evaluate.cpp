@@ -41,9 +41,8 @@ Shape sample_of(const Type& type) {
   return {type.shape.begin() + (type.shape.empty() ? 0 : 1), type.shape.end()};
 }
 
-/// Loads the samples: generated ones have the network's shape and its classes.
-Dataset load_samples(const EvaluateOptions& options, const Runnable& network) {
-  Dataset data = load_dataset(options.data, options.split, options.normalize);
+/// Returns the samples for a network: generated ones have its shape and its classes.
+Dataset fitted_to(const Dataset& data, const Runnable& network) {
   if (network.inputs.empty()) fail("the network has no input");
   const Shape& said = network.outputs.front().type.shape;
   if (said.size() != 2) return data;
@@ -52,17 +51,17 @@ Dataset load_samples(const EvaluateOptions& options, const Runnable& network) {
 
 /// Returns how many classes the network tells apart. Fails unless it takes the samples of the
 /// dataset, and knows all of their classes.
-long check_fits(const Runnable& network, const Dataset& data, const std::string& name) {
+long check_fits(const Runnable& network, const Dataset& data) {
   const Type& type = network.inputs.front().type;
   if (network.inputs.size() != 1 || sample_of(type) != data.shape) {
-    fail("'{}' has images of the shape {}, but the network's input is {}", name,
+    fail("'{}' has images of the shape {}, but the network's input is {}", data.name,
          print_shape(data.shape), print_type(type));
   }
   long batch = type.shape[0], scores = count_of(network.outputs.front().type.shape);
   long classes = batch == 0 ? 0 : scores / batch;
   if (data.classes > classes || classes == 0) {
-    fail("'{}' has labels from 0 to {}, but the network has {} classes", name, data.classes - 1,
-         classes);
+    fail("'{}' has labels from 0 to {}, but the network has {} classes", data.name,
+         data.classes - 1, classes);
   }
   return classes;
 }
@@ -114,12 +113,12 @@ AnswerCounts Answers::found() const {
   return found;
 }
 
-AnswerCounts evaluate(const EvaluateOptions& options, const JobListener& listener) {
-  Runnable network = make_runnable(options.run);
-  Dataset data = load_samples(options, network);
-  Answers answers(check_fits(network, data, options.data));
+AnswerCounts answers_of(const Runnable& network, const Dataset& samples, long limit,
+                        const JobListener& listener) {
+  Dataset data = fitted_to(samples, network);
+  Answers answers(check_fits(network, data));
   long batch = network.inputs.front().type.shape[0],
-       count = options.limit > 0 ? std::min(options.limit, data.count) : data.count;
+       count = limit > 0 ? std::min(limit, data.count) : data.count;
   if (count < batch) fail("there are fewer images than the {} of a batch", batch);
   for (long next = 0; next < count;) {
     if (listener.is_stopped()) fail("stopped after {} of {} samples", next, count);
@@ -136,6 +135,12 @@ AnswerCounts evaluate(const EvaluateOptions& options, const JobListener& listene
   AnswerCounts found = answers.found();
   found.data = data.name;
   return found;
+}
+
+AnswerCounts evaluate(const EvaluateOptions& options, const JobListener& listener) {
+  return answers_of(make_runnable(options.run),
+                    load_dataset(options.data, options.split, options.normalize), options.limit,
+                    listener);
 }
 
 }  // namespace lathe

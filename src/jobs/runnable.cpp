@@ -61,7 +61,11 @@ bool is_network_folder(const std::string& network) {
 
 Runnable make_runnable(const RunnableOptions& options, const std::map<std::string, Array>& known) {
   if (is_network_folder(options.network.network)) return runnable_library(options);
-  Graph graph = initialised(load_network(options.network, known), options.network.seed);
+  return make_runnable(initialised(load_network(options.network, known), options.network.seed),
+                       options);
+}
+
+Runnable make_runnable(const Graph& graph, const RunnableOptions& options) {
   std::map<std::string, long> below;
   for (ValueId id : graph.inputs) below[graph.values[id].name] = below_of(graph, id);
   ExecutorOptions how;

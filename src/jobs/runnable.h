@@ -36,4 +36,7 @@ bool is_network_folder(const std::string& network);
 Runnable make_runnable(const RunnableOptions& options,
                        const std::map<std::string, Array>& known = {});
 
+/// Makes a graph ready, whose weights have data. Of the options, the network is not read.
+Runnable make_runnable(const Graph& graph, const RunnableOptions& options);
+
 }  // namespace lathe

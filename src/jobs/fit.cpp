@@ -1,0 +1,88 @@
+// fit.cpp: see fit.h.
+#include "jobs/fit.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "bundle/making.h"
+#include "program/rebatch.h"
+#include "transforms/transform.h"
+
+namespace lathe {
+namespace {
+
+constexpr long minibatch = 32;  // samples that run at a time
+
+/// Returns the first samples, in minibatches.
+std::vector<Array> minibatches_of(const Dataset& data, long samples) {
+  long each = std::min({minibatch, samples, data.count});
+  std::vector<Array> result;
+  for (long first = 0; first + each <= std::min(samples, data.count); first += each) {
+    result.push_back(data.images(first, each));
+  }
+  return result;
+}
+
+/// Returns the form of the samples that a network reads.
+Dataset fitting(const Dataset& data, const Graph& network) {
+  const Shape& shape = network.values[network.inputs.front()].type.shape;
+  return data.fitted({{InputForm{Shape(shape.begin() + 1, shape.end())}}, data.classes});
+}
+
+}  // namespace
+
+NetworkRecipe orders_in(const NetworkRecipe& recipe) {
+  NetworkRecipe orders;
+  for (const LayerRecipe& layer : recipe) {
+    LayerRecipe only{layer.layers, {}};
+    std::copy_if(layer.recipe.begin(), layer.recipe.end(), std::back_inserter(only.recipe),
+                 [](const Step& step) {
+                   return find_transform(step.name).kind == Transform::Kind::network;
+                 });
+    if (!only.recipe.empty()) orders.push_back(std::move(only));
+  }
+  return orders;
+}
+
+Fit fit_recipe(const Graph& network, const NetworkRecipe& recipe, const Dataset& data, long samples,
+               const FitOptions& options) {
+  return fitted(transformed(network, orders_in(recipe)), transformed(network, recipe),
+                minibatches_of(fitting(data, network), samples), options);
+}
+
+FitResult fit_network(const FitJobOptions& options, const JobListener& listener) {
+  NetworkArguments plain = options.network;
+  plain.recipes.clear();
+  Graph original = load_network(plain);
+  if (!is_trained(original)) {
+    fail("'{}' has weights without data: there is nothing to fit to", plain.network);
+  }
+  NetworkRecipe recipe;
+  for (const std::string& text : options.network.recipes) {
+    for (LayerRecipe& layer : load_network_recipe("--apply", text)) recipe.push_back(layer);
+  }
+  int threads = options.threads > 0 ? options.threads : processors();
+  auto progress = [&](size_t done, size_t all) {
+    if (listener.is_stopped()) fail("stopped after {} of {} layers", done, all);
+    listener(WorkDone{"layers fitted", done, all});
+  };
+  FitResult result;
+  result.fit = fit_recipe(original, recipe,
+                          load_dataset(options.data, Split::learnt, options.normalize),
+                          options.samples, {options.ridge, FitOptions().observations, threads, progress});
+  if (options.validate == 0) return result;
+  Dataset data = load_dataset(options.data, Split::validation, options.normalize);
+  auto counted = [&](const Graph& graph) {
+    long batch = std::min(minibatch, data.count);
+    Runnable network = make_runnable(rebatched(initialised(graph, 0), batch),
+                                     {.network = {}, .threads = threads});
+    return answers_of(network, data, options.validate, listener);
+  };
+  result.original = counted(original);
+  result.sliced = counted(transformed(original, recipe));
+  result.fitted = counted(result.fit.network);
+  return result;
+}
+
+}  // namespace lathe

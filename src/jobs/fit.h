@@ -1,0 +1,40 @@
+// Weights for a changed network from the trained original, as a job: what it knows before training.
+//
+//   FitJobOptions options{.network = {.network = "model.onnx", .recipes = {"winner.recipe"}},
+//                         .data = "cifar10:/data/cifar10"};
+//   FitResult found = fit_network(options);
+//   found.original.top1(), found.sliced.top1(), found.fitted.top1()         93.2, 11.0, 68.4
+#pragma once
+
+#include "capacity/fit.h"
+#include "jobs/evaluate.h"
+
+namespace lathe {
+
+struct FitJobOptions {
+  NetworkArguments network;  ///< with the recipes that change it
+  std::string data;          ///< as load_dataset() reads it
+  Normalize normalize = Normalize::none;
+  long samples = 1024;   ///< that weights are fitted to: some that train.py trains on
+  long validate = 2000;  ///< that accuracies are counted on: some that it validates with; 0: none
+  double ridge = FitOptions().ridge;
+  int threads = 0;  ///< 0: one for each processor
+};
+
+struct FitResult {
+  Fit fit;
+  /// Of the original, of the changed network with the weights that the steps left it, and fitted.
+  std::optional<AnswerCounts> original, sliced, fitted;
+};
+
+/// Returns the steps of a recipe that put channels into another order, and nothing else: exact ones.
+NetworkRecipe orders_in(const NetworkRecipe& recipe);
+
+/// Fits the weights of "network" with a recipe applied.
+Fit fit_recipe(const Graph& network, const NetworkRecipe& recipe, const Dataset& data, long samples,
+               const FitOptions& options);
+
+/// Fits, and counts the answers before and after. Fails unless the network is trained.
+FitResult fit_network(const FitJobOptions& options, const JobListener& listener = {});
+
+}  // namespace lathe
