@@ -250,6 +250,61 @@ def load_network(path):
     return module, module.load()
 
 
+class Normalised(torch.nn.Module):
+    """A convolution with a batch normalisation behind it that, at first, changes nothing.
+
+    Exporters fold normalisations into convolutions, but without them training needs rates so low
+    that it takes for ever. So they are put back while training lasts, and folded again in the end.
+    """
+
+    def __init__(self, convolution, output):
+        super().__init__()
+        self.convolution, self.norm = convolution, torch.nn.BatchNorm2d(convolution.out_channels)
+        self.norm.to(output.device)
+        with torch.no_grad():
+            mean, variance = output.float().mean((0, 2, 3)), output.float().var((0, 2, 3))
+            self.norm.running_mean.copy_(mean)
+            self.norm.running_var.copy_(variance)
+            self.norm.weight.copy_((variance + self.norm.eps).sqrt())
+            self.norm.bias.copy_(mean)
+
+    def forward(self, x):
+        return self.norm(self.convolution(x))
+
+    def folded(self):
+        """Returns the convolution that computes the same alone."""
+        with torch.no_grad():
+            scale = self.norm.weight / (self.norm.running_var + self.norm.eps).sqrt()
+            self.convolution.weight.mul_(scale.view(-1, 1, 1, 1))
+            self.convolution.bias.sub_(self.norm.running_mean).mul_(scale).add_(self.norm.bias)
+        return self.convolution
+
+
+def replaced(model, replacement):
+    """Puts replacement(module) in place of every module of a network for which there is one."""
+    for parent in list(model.modules()):
+        for name, child in list(parent.named_children()):
+            other = replacement(child)
+            if other is not None:
+                setattr(parent, name, other)
+
+
+def add_norms(model, images):
+    """Adds normalisations to a network that has none, measured on these images."""
+    kinds = (torch.nn.BatchNorm2d, torch.nn.GroupNorm, torch.nn.LayerNorm, torch.nn.InstanceNorm2d)
+    modules = list(model.modules())
+    bare = [m for m in modules if isinstance(m, torch.nn.Conv2d) and m.bias is not None]
+    if any(isinstance(m, kinds) for m in modules):
+        return
+    outputs = {}
+    hooks = [m.register_forward_hook(lambda m, _, y: outputs.__setitem__(m, y)) for m in bare]
+    with torch.no_grad():
+        model.eval()(images)
+    for hook in hooks:
+        hook.remove()
+    replaced(model, lambda m: Normalised(m, outputs[m]) if m in outputs else None)
+
+
 def grad_scaler(enabled):
     """Keeps small gradients from vanishing in float16; bfloat16 needs nothing of the kind."""
     if hasattr(torch.amp, "GradScaler"):
@@ -276,6 +331,7 @@ class Run:
         if options.rate is None:
             options.rate = 0.4 if self.teacher is None else 0.1
         self.is_half = self.device.type == "cuda"
+        torch.backends.cudnn.benchmark = True
         bfloat = self.is_half and torch.cuda.is_bf16_supported()
         self.half = torch.bfloat16 if bfloat else torch.float16
         self.scaler = grad_scaler(self.is_half and not bfloat)
@@ -397,6 +453,8 @@ def tuned(run, images, out):
     if len(order) < options.batch:
         raise Problem(f"{len(order)} images to train on are fewer than a batch of {options.batch}; "
                       "use a smaller --batch")
+    if options.norms:
+        add_norms(run.model, run.ready(next(images.batches(order[:512], 512))[0]))
     optimiser, schedule = optimiser_of(run.model, options, len(order) // options.batch)
     rows, epoch, best, best_weights = [], 0, -1, None
     checkpoint = out / "checkpoint.pt"
@@ -549,6 +607,7 @@ def check_onnx(run, images, path):
 
 def finish(run, weights, best, train, test, out):
     run.model.load_state_dict(weights)
+    replaced(run.model, lambda m: m.folded() if isinstance(m, Normalised) else None)
     reached = run.accuracy(run.model, test, torch.arange(len(test)))
     result = {"validation": best, "test": reached, "epochs": run.options.epochs,
               "seed": run.options.seed}
@@ -593,6 +652,8 @@ def parsed(arguments):
     add("--smoothing", type=float, default=0.1, help="of labels (0.1)")
     add("--decay", type=float, default=5e-4, help="of weights (0.0005)")
     add("--warm-up", type=float, default=0.3, help="the share of steps in which the rate rises")
+    add("--no-norms", dest="norms", action="store_false",
+        help="do not normalise, while training, a network whose normalisations were folded")
     add("--normalize", choices=sorted(NORMALISATIONS), default=settings_of_bundle(),
         help="of bytes; as the network was made for, unless told")
     add("--device", default="", help="cuda or cpu; cuda if there is one")
