@@ -3,7 +3,7 @@
 //   NormalEquations equations(4608, 512, 2);
 //   equations.add(x, y);                          again and again
 //   Matrix w = equations.solved(start, 1e-3);     512 x 4608:  y = w x, nearly
-//   equations.unexplained(w)                      0.1: w misses a tenth of what y varies
+//   equations.unexplained(w)[3]                   0.1: w misses a tenth of what y[3] varies
 #pragma once
 
 #include <memory>
@@ -28,9 +28,19 @@ class NormalEquations {
   /// where they do not.
   Matrix solved(const Matrix& start, double ridge) const;
 
-  /// Returns which share of the targets' variance these weights do not explain; 0 if nothing
+  /// Returns the variance of each target.
+  std::vector<double> variances() const;
+  /// Returns which share of each target's variance these weights do not explain; 0 where nothing
   /// varies.
-  double unexplained(const Matrix& weights) const;
+  std::vector<double> unexplained(const Matrix& weights) const;
+
+  /// Returns which share of each target's variance the first regressors explain, for each number of
+  /// them that is a multiple of "step" from 0 on: a row for each target. A constant is always among
+  /// what explains. The ridge is as for solved().
+  Matrix explained_by_first(size_t step, double ridge) const;
+  /// Returns the same for chosen regressors and targets: one number for each target.
+  std::vector<double> explained_by(const std::vector<size_t>& regressors,
+                                   const std::vector<size_t>& targets, double ridge) const;
 
  private:
   struct State;

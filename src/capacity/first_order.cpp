@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "capacity/layer_alone.h"
 #include "transforms/transform_network.h"
 
 namespace lathe {
@@ -29,34 +30,6 @@ std::vector<Found> find_layers(const Graph& graph) {
     result.push_back(found);
   }
   return result;
-}
-
-/// Returns the layer as a network of its own; its weights have the names that they had.
-Graph layer_alone(const Graph& graph, const Found& found) {
-  GraphBuilder builder(graph.nodes[found.node].name);
-  std::map<ValueId, ValueId> known;
-  auto copy = [&](const Node& node) {
-    std::vector<ValueId> inputs;
-    for (ValueId id : node.inputs) {
-      if (id != no_value && !known.contains(id)) {
-        const Value& value = graph.values[id];
-        bool given = value.kind == Value::Kind::weight || value.kind == Value::Kind::state ||
-                     value.kind == Value::Kind::constant;
-        known[id] = !given ? builder.input(value.name, value.type)
-                    : value.data
-                        ? builder.weight(value.name, *value.data, value.kind)
-                        : builder.weight(value.name, value.type.shape, value.initial, value.kind);
-      }
-      inputs.push_back(id == no_value ? no_value : known[id]);
-    }
-    ValueId result = builder.call(node.op, inputs, node.attributes, node.name);
-    known[node.outputs[0]] = result;
-    return result;
-  };
-  ValueId result = copy(graph.nodes[found.node]);
-  if (found.norm) result = copy(graph.nodes[*found.norm]);
-  builder.output(result);
-  return builder.build();
 }
 
 /// Returns the convolutions that read the network's input, not what another one made of it.
@@ -181,7 +154,7 @@ FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer,
   how_.kind.loss = ProbeKind::Loss::given;
   for (size_t i = 0; i < found.size(); ++i) {
     layers_[network.nodes[found[i].node].name] = {
-        layer_alone(network, found[i]), {probe.result(reads[i]), {}, probe.result(given[i])}};
+        layer_alone(network, found[i].node, found[i].norm), {probe.result(reads[i]), {}, probe.result(given[i])}};
   }
   for (size_t i = 0; i < joins.size(); ++i) {
     passed_on_[joins[i]] = passed[i] == no_place ? 0 : probe.result(passed[i]).reals()[0];
@@ -236,7 +209,8 @@ FirstOrder::Alone FirstOrder::evaluated(const std::string& layer, const Recipe& 
   return result;
 }
 
-LayerChange FirstOrder::change(const std::string& layer, const Recipe& recipe) {
+LayerChange FirstOrder::change(const std::string& layer, const Recipe& recipe,
+                               const std::optional<LayerWidth>&) {
   Alone changed = evaluated(layer, recipe);
   double before = recipe.empty() ? 0 : evaluated(layer, {}).estimated;
   return {changed.scores, before > 0 ? changed.estimated / before : 1};

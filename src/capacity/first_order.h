@@ -18,64 +18,24 @@
 
 #include <map>
 #include <mutex>
-#include <optional>
 
+#include "capacity/layer_scores.h"
 #include "metrics/metric_scores.h"
-#include "nest/step.h"
 
 namespace lathe {
 
-/// How gradients flow back through a network.
-class GradientFlow {
- public:
-  struct Reader {
-    size_t station;
-    double weight;  ///< of the gradient that came along it, in the original
-  };
-  /// A node: who reads what it makes, and which layer it is, if it is one.
-  struct Station {
-    std::vector<Reader> readers;
-    std::optional<size_t> layer;
-  };
-
-  GradientFlow() = default;
-  explicit GradientFlow(std::vector<Station> stations) : stations_(std::move(stations)) {}
-
-  /// Returns how much gradient each layer gets, relative to the original. "gains" says how much
-  /// each layer hands back, relative to the original. All are ratios of sums of squares.
-  std::vector<double> received(const std::vector<double>& gains) const;
-
- private:
-  std::vector<Station> stations_;  // in the order of the network
-};
-
-/// What becomes of a layer that a recipe changes, if nothing else changes.
-struct LayerChange {
-  std::vector<double> scores;  ///< by each metric of FirstOrder::metrics()
-  double gain = 1;  ///< gradient that it hands back, relative to the original: sums of squares
-};
-
-class FirstOrder {
+class FirstOrder : public LayerScores {
  public:
   /// Evaluates the original with the weights and the minibatch of a seed. Fails unless the first of
   /// the metrics is one that layers alone tell.
   FirstOrder(const Graph& network, const Scorer& scorer, const std::vector<Metric>& metrics,
              uint64_t seed);
 
-  /// Returns those of the metrics that layers alone tell.
-  const std::vector<Metric>& metrics() const { return metrics_; }
-  /// Returns what each of these says of the original.
-  const std::vector<Score>& original_scores() const { return original_; }
-
-  /// Returns the layers, in order, and what each scores in the original by the first metric.
-  const std::vector<LayerScore>& original() const { return original_.front().layers; }
-
-  /// Returns what becomes of a layer that a recipe changes. Answers are remembered. Several threads
-  /// may call this at once.
-  LayerChange change(const std::string& layer, const Recipe& recipe);
-
-  /// Returns how gradients flow; layers are numbered as original() has them.
-  GradientFlow flow();
+  const std::vector<Metric>& metrics() const override { return metrics_; }
+  const std::vector<Score>& original_scores() const override { return original_; }
+  LayerChange change(const std::string& layer, const Recipe& recipe,
+                     const std::optional<LayerWidth>& width = std::nullopt) override;
+  GradientFlow flow() override;
 
   /// Returns what each layer scores by the first metric, in a network in which these recipes
   /// changed the layers that are named.

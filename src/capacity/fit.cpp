@@ -6,131 +6,46 @@
 #include <set>
 
 #include "base/error.h"
-#include "base/normal_equations.h"
 #include "base/parallel.h"
-#include "base/random.h"
 #include "capacity/fit_targets.h"
+#include "capacity/layer_equations.h"
 #include "compile/walk.h"
 #include "ops/op.h"
 #include "program/rebatch.h"
-#include "program/regression.h"
 
 namespace lathe {
 namespace {
 
-constexpr size_t rows_at_once = 2048;
 constexpr double least_ridge = 1e-9;  // of what a constant is drawn to: next to nothing
 
-/// Returns an array with its padding around it, as a nest stores it.
-std::vector<float> padded(const Array& array, const Tensor& tensor) {
-  std::span<const float> all = array.as<float>();
-  bool is_bare = std::all_of(tensor.pad.begin(), tensor.pad.end(),
-                             [](const Pad& pad) { return pad.before == 0 && pad.after == 0; });
-  if (is_bare) return {all.begin(), all.end()};
-  std::vector<float> result(static_cast<size_t>(count_of(tensor.shape)),
-                            static_cast<float>(tensor.padding));
-  Shape inner = inner_shape(tensor);
-  auto row = static_cast<size_t>(inner.back());
-  Shape index(inner.size(), 0);
-  for (size_t from = 0; from < all.size(); from += row) {
-    long to = 0;
-    for (size_t d = 0; d < inner.size(); ++d) {
-      to = to * tensor.shape[d] + tensor.pad[d].before + index[d];
-    }
-    std::copy_n(all.begin() + static_cast<long>(from), row, result.begin() + to);
-    for (size_t d = inner.size() - 1; d-- > 0;) {
-      if (++index[d] < inner[d]) break;
-      index[d] = 0;
-    }
-  }
-  return result;
-}
-
-/// Positions at which a layer is looked at: of each minibatch, some.
-std::vector<Shape> chosen_positions(size_t positions, size_t minibatches, size_t wanted) {
-  Random random(0, "positions");
-  std::vector<Shape> chosen(minibatches);
-  double share = std::min(1.0, static_cast<double>(wanted) /
-                                   static_cast<double>(positions * minibatches));
-  for (Shape& of_one : chosen) {
-    for (size_t p = 0; p < positions; ++p) {
-      if (share >= 1 || random.uniform() < share) of_one.push_back(static_cast<long>(p));
-    }
-  }
-  return chosen;
-}
-
-/// A layer and what it is fitted to.
-struct Task {
-  const Regression& regression;
-  const Tensor& input;                         ///< of the nest
-  const std::vector<Array>&inputs, &targets;   ///< minibatch by minibatch
-  bool free_mean;                              ///< does what follows take the mean away?
+/// What is not explained of each output of a block: before and after.
+struct BlockShares {
+  std::vector<double> variances, before, after;
 };
 
-/// The equations of one block. A regressor that is always 1 comes last, if there is a bias or the
-/// mean is free.
-class BlockFit {
- public:
-  BlockFit(const Task& task, const RegressionBlock& block, int threads)
-      : task_(task),
-        block_(block),
-        has_constant_(!block.biases.empty() || task.free_mean),
-        columns_(block.regressors.size() + (has_constant_ ? 1 : 0)),
-        equations_(columns_, block.outputs.size(), threads) {}
-
-  /// Adds the observations at these positions of one minibatch.
-  void add(const std::vector<float>& input, std::span<const float> target, const Shape& positions) {
-    for (size_t first = 0; first < positions.size(); first += rows_at_once) {
-      size_t rows = std::min(rows_at_once, positions.size() - first);
-      Matrix x(rows, columns_), y(rows, block_.outputs.size());
-      for (size_t r = 0; r < rows; ++r) {
-        auto p = static_cast<size_t>(positions[first + r]);
-        long from = task_.regression.inputs_at[p], to = task_.regression.outputs_at[p];
-        for (size_t k = 0; k < block_.regressors.size(); ++k) {
-          x(r, k) = input[static_cast<size_t>(from + block_.regressors[k])];
-        }
-        if (has_constant_) x(r, columns_ - 1) = 1;
-        for (size_t f = 0; f < block_.outputs.size(); ++f) {
-          y(r, f) = target[static_cast<size_t>(to + block_.outputs[f])];
-        }
-      }
-      equations_.add(x, y);
+/// Finds the weights of a block, and its biases: they are the last regressor. Returns what they
+/// explain.
+BlockShares solve(const RegressionBlock& block, const NormalEquations& equations, bool has_constant,
+                  std::span<float> weights, std::span<float> biases, double ridge) {
+  size_t each = block.regressors.size();
+  Matrix start(block.outputs.size(), each + (has_constant ? 1 : 0));
+  for (size_t f = 0; f < start.rows(); ++f) {
+    for (size_t k = 0; k < each; ++k) {
+      start(f, k) = weights[static_cast<size_t>(block.weights[f * each + k])];
+    }
+    if (!block.biases.empty()) start(f, each) = biases[static_cast<size_t>(block.biases[f])];
+  }
+  Matrix found = equations.solved(start, std::max(ridge, least_ridge));
+  for (size_t f = 0; f < start.rows(); ++f) {
+    for (size_t k = 0; k < each; ++k) {
+      weights[static_cast<size_t>(block.weights[f * each + k])] = static_cast<float>(found(f, k));
+    }
+    if (!block.biases.empty()) {
+      biases[static_cast<size_t>(block.biases[f])] = static_cast<float>(found(f, each));
     }
   }
-
-  /// Finds the weights. Returns the shares that are not explained before and after.
-  std::pair<double, double> solve(std::span<float> weights, std::span<float> biases, double ridge) {
-    Matrix start(block_.outputs.size(), columns_);
-    size_t each = block_.regressors.size();
-    for (size_t f = 0; f < start.rows(); ++f) {
-      for (size_t k = 0; k < each; ++k) {
-        start(f, k) = weights[static_cast<size_t>(block_.weights[f * each + k])];
-      }
-      if (!block_.biases.empty()) {
-        start(f, each) = biases[static_cast<size_t>(block_.biases[f])];
-      }
-    }
-    Matrix found = equations_.solved(start, std::max(ridge, least_ridge));
-    for (size_t f = 0; f < start.rows(); ++f) {
-      for (size_t k = 0; k < each; ++k) {
-        weights[static_cast<size_t>(block_.weights[f * each + k])] =
-            static_cast<float>(found(f, k));
-      }
-      if (!block_.biases.empty()) {
-        biases[static_cast<size_t>(block_.biases[f])] = static_cast<float>(found(f, each));
-      }
-    }
-    return {equations_.unexplained(start), equations_.unexplained(found)};
-  }
-
- private:
-  const Task& task_;
-  const RegressionBlock& block_;
-  bool has_constant_;
-  size_t columns_;
-  NormalEquations equations_;
-};
+  return {equations.variances(), equations.unexplained(start), equations.unexplained(found)};
+}
 
 /// Goes through both networks in step.
 class FitWalk {
@@ -290,42 +205,43 @@ class FitWalk {
       wanted.push_back(elements_at(whole, target.at));
     }
     original_walk_->release(target.value);
-    Task task{regression, nest.tensors()[regression.input], changed_walk_->of(input), wanted,
-              bias == nullptr && is_normalised(node)};
+    bool normalised = is_normalised(node);
+    EquationOptions how{options_.observations, bias != nullptr || normalised, options_.threads};
+    std::vector<NormalEquations> equations =
+        equations_of(regression, nest.tensors()[regression.input], changed_walk_->of(input), wanted, how);
+    changed_walk_->release(input);
 
     std::vector<float> weights(weight.data->as<float>().begin(), weight.data->as<float>().end());
     std::vector<float> biases;
     if (bias != nullptr) {
       biases.assign(bias->data->as<float>().begin(), bias->data->as<float>().end());
     }
-    layers_.push_back(solve(node.name, task, weights, biases));
+    std::vector<BlockShares> shares(equations.size());
+    for_each_index(equations.size(), options_.threads, [&](size_t b) {
+      shares[b] = solve(regression.blocks[b], equations[b], how.has_constant, weights, biases,
+                        options_.ridge);
+    });
     weight.data = Array::of<float>(weight.type.shape, weights);
     if (bias != nullptr) bias->data = Array::of<float>(bias->type.shape, biases);
-    changed_walk_->release(input);
+    layers_.push_back(summed(node.name, shares, normalised));
   }
 
-  LayerFit solve(const std::string& name, const Task& task, std::vector<float>& weights,
-                 std::vector<float>& biases) {
-    const std::vector<RegressionBlock>& blocks = task.regression.blocks;
-    size_t wanted = blocks.front().regressors.size() * static_cast<size_t>(options_.observations);
-    std::vector<Shape> positions = chosen_positions(
-        task.regression.inputs_at.size(), task.inputs.size(), std::max(wanted, rows_at_once));
-    std::vector<std::vector<float>> inputs;
-    for (const Array& array : task.inputs) inputs.push_back(padded(array, task.input));
-    // Several blocks are several threads' work; the matrix of a single one is shared by all.
-    int outer = blocks.size() > 1 ? options_.threads : 1, inner = options_.threads / outer;
-    std::vector<std::pair<double, double>> shares(blocks.size());
-    for_each_index(blocks.size(), outer, [&](size_t b) {
-      BlockFit equations(task, blocks[b], inner);
-      for (size_t m = 0; m < inputs.size(); ++m) {
-        equations.add(inputs[m], task.targets[m].as<float>(), positions[m]);
-      }
-      shares[b] = equations.solve(weights, biases, options_.ridge);
-    });
+  /// Returns what all blocks of a layer explain. Behind a normalisation, all outputs count alike.
+  static LayerFit summed(const std::string& name, const std::vector<BlockShares>& shares,
+                         bool normalised) {
     LayerFit result{name};
-    for (const auto& [before, after] : shares) {
-      result.before += before / static_cast<double>(blocks.size());
-      result.unexplained += after / static_cast<double>(blocks.size());
+    double whole = 0;
+    for (const BlockShares& block : shares) {
+      for (size_t f = 0; f < block.variances.size(); ++f) {
+        double weight = normalised ? 1 : block.variances[f];
+        result.before += weight * block.before[f];
+        result.unexplained += weight * block.after[f];
+        whole += weight;
+      }
+    }
+    if (whole > 0) {
+      result.before /= whole;
+      result.unexplained /= whole;
     }
     return result;
   }

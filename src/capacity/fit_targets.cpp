@@ -62,28 +62,35 @@ std::optional<FitTarget> target_of_part(const FitTarget& whole, const Copy& copy
   return target;
 }
 
+/// Returns how a node copies each of its operands into its output; nothing if it does more.
+std::vector<Copy> copies_of(const Graph& graph, const Node& node, Context& context) {
+  Call call = call_of(graph, node);
+  if (node.outputs.size() != 1 || !has_nest(call)) return {};
+  Nest nest = nest_of(context, call);
+  if (nest.statements().size() != node.inputs.size()) return {};
+  std::vector<Copy> copies;
+  for (const Statement& s : nest.statements()) {
+    if (s.value.op != Expr::Op::read || s.update != Update::assign) return {};
+    try {
+      copies.push_back(copy_of(nest, s));
+    } catch (const NoForm&) {
+      return {};
+    }
+  }
+  return copies;
+}
+
 /// Adds what the operands of a node stand for, if it only copies them.
 void add_parts(std::map<ValueId, FitTarget>& targets, const Graph& graph, const Node& node,
                Context& context) {
   auto whole = targets.find(node.outputs.front());
-  if (whole == targets.end() || node.outputs.size() != 1) return;
-  Call call = call_of(graph, node);
-  if (!has_nest(call)) return;
-  Nest nest = nest_of(context, call);
-  bool copies = std::all_of(nest.statements().begin(), nest.statements().end(), [&](const auto& s) {
-    return s.value.op == Expr::Op::read && s.update == Update::assign;
-  });
-  if (!copies || nest.statements().size() != node.inputs.size()) return;
-  for (size_t i = 0; i < node.inputs.size(); ++i) {
+  if (whole == targets.end()) return;
+  std::vector<Copy> copies = copies_of(graph, node, context);
+  for (size_t i = 0; i < copies.size(); ++i) {
     const Value& operand = graph.values[node.inputs[i]];
     if (operand.kind != Value::Kind::computed || targets.contains(node.inputs[i])) continue;
-    try {
-      Copy copy = copy_of(nest, nest.statements()[i]);
-      auto part = target_of_part(whole->second, copy, operand.type.shape);
-      if (part) targets.emplace(node.inputs[i], *part);
-    } catch (const NoForm&) {
-      continue;
-    }
+    auto part = target_of_part(whole->second, copies[i], operand.type.shape);
+    if (part) targets.emplace(node.inputs[i], *part);
   }
 }
 
@@ -102,6 +109,28 @@ std::map<ValueId, FitTarget> fit_targets(const Graph& original, const Graph& cha
     add_parts(targets, changed, changed.nodes[n], context);
   }
   return targets;
+}
+
+std::optional<Shape> channels_copied(const Graph& network, ValueId value) {
+  if (value == network.inputs.front()) return counted(network.values[value].type.shape[1]);
+  Context context;
+  for (const Node& node : network.nodes) {
+    if (node.outputs.front() != value) continue;
+    std::vector<Copy> copies = copies_of(network, node, context);
+    if (copies.size() != 1) return std::nullopt;
+    const Copy& copy = copies.front();
+    for (size_t d = 0; d < copy.to.size(); ++d) {
+      bool all = copy.to[d] == counted(network.values[value].type.shape[d]);
+      bool same = d == 1 || copy.from[d] == counted(network.values[node.inputs[0]].type.shape[d]);
+      if (!all || !same) return std::nullopt;
+    }
+    auto before = channels_copied(network, node.inputs.front());
+    if (!before) return std::nullopt;
+    Shape channels;
+    for (long c : copy.from[1]) channels.push_back((*before)[static_cast<size_t>(c)]);
+    return channels;
+  }
+  return std::nullopt;
 }
 
 Array elements_at(const Array& array, const std::vector<Shape>& at) {

@@ -88,9 +88,10 @@ std::vector<std::string> GateRule::unknown_to_first_order() const {
 GateRule find_rule(const std::string& name_or_file) {
   if (name_or_file == "paper") return rule_from_json(nlohmann::json::parse(paper_rule));
   if (name_or_file == "two-sided") return rule_from_json(nlohmann::json::parse(two_sided_rule));
+  if (name_or_file == "trained") return rule_from_json(nlohmann::json::parse(trained_rule));
   if (std::filesystem::is_regular_file(name_or_file)) return read_rule(name_or_file);
   fail(
-      "no rule '{}': there are two-sided and paper, and files that 'lathe calibrate --write-rule "
+      "no rule '{}': there are two-sided, trained and paper, and files that 'lathe calibrate --write-rule "
       "FILE' wrote",
       name_or_file);
 }

@@ -45,6 +45,7 @@ Walk::Walk(const Graph& network, Samples inputs, Runners& runners, std::map<Valu
       runners_(runners),
       maker_(network.values.size(), network.nodes.size()),
       uses_(network.values.size(), 0),
+      has_run_(network.nodes.size(), false),
       minibatches_(inputs.size()) {
   if (network.inputs.size() != 1) {
     fail("'{}' has {} inputs; only networks of one input are walked through", network.name,
@@ -67,20 +68,25 @@ const Walk::Samples& Walk::of(ValueId value) {
         "a value that is asked for is computed, and was not given up");
   std::vector<size_t> waiting{maker_[value]};  // networks are deep: no recursion
   while (!waiting.empty()) {
-    size_t before = waiting.size(), next = waiting.back();
+    size_t next = waiting.back();
+    if (has_run_[next]) {  // two paths lead to it
+      waiting.pop_back();
+      continue;
+    }
+    bool is_ready = true;
     for (ValueId id : network_.nodes[next].inputs) {
       if (id == no_value || !is_given(network_.values[id]) || known_.contains(id)) continue;
       waiting.push_back(maker_[id]);
+      is_ready = false;
     }
-    if (waiting.size() > before) continue;
-    waiting.pop_back();
-    if (!known_.contains(network_.nodes[next].outputs.front())) run(next);
+    if (is_ready) run(next);
   }
   return known_.at(value);
 }
 
 void Walk::run(size_t n) {
   const Node& node = network_.nodes[n];
+  has_run_[n] = true;
   Graph graph = alone(network_, node);
   bool compiled = is_compilable(graph);
   Runner* runner = compiled ? &runners_.of(graph) : nullptr;

@@ -31,7 +31,8 @@ class Walk {
   const Graph& network_;
   Runners& runners_;
   Context context_;
-  std::vector<size_t> maker_, uses_;
+  std::vector<size_t> maker_, uses_;  // of values
+  std::vector<bool> has_run_;         // of nodes
   std::map<ValueId, Samples> known_;
   size_t minibatches_;
 

@@ -14,23 +14,19 @@ namespace {
 
 constexpr long minibatch = 32;  // samples that run at a time
 
-/// Returns the first samples, in minibatches.
-std::vector<Array> minibatches_of(const Dataset& data, long samples) {
-  long each = std::min({minibatch, samples, data.count});
+}  // namespace
+
+std::vector<Array> minibatches_of(const Dataset& data, const Graph& network, long samples) {
+  const Shape& shape = network.values[network.inputs.front()].type.shape;
+  Dataset fitting =
+      data.fitted({{InputForm{Shape(shape.begin() + 1, shape.end())}}, data.classes});
+  long each = std::min({minibatch, samples, fitting.count});
   std::vector<Array> result;
-  for (long first = 0; first + each <= std::min(samples, data.count); first += each) {
-    result.push_back(data.images(first, each));
+  for (long first = 0; first + each <= std::min(samples, fitting.count); first += each) {
+    result.push_back(fitting.images(first, each));
   }
   return result;
 }
-
-/// Returns the form of the samples that a network reads.
-Dataset fitting(const Dataset& data, const Graph& network) {
-  const Shape& shape = network.values[network.inputs.front()].type.shape;
-  return data.fitted({{InputForm{Shape(shape.begin() + 1, shape.end())}}, data.classes});
-}
-
-}  // namespace
 
 NetworkRecipe orders_in(const NetworkRecipe& recipe) {
   NetworkRecipe orders;
@@ -48,7 +44,7 @@ NetworkRecipe orders_in(const NetworkRecipe& recipe) {
 Fit fit_recipe(const Graph& network, const NetworkRecipe& recipe, const Dataset& data, long samples,
                const FitOptions& options) {
   return fitted(transformed(network, orders_in(recipe)), transformed(network, recipe),
-                minibatches_of(fitting(data, network), samples), options);
+                minibatches_of(data, network, samples), options);
 }
 
 FitResult fit_network(const FitJobOptions& options, const JobListener& listener) {

@@ -27,6 +27,9 @@ struct FitResult {
   std::optional<AnswerCounts> original, sliced, fitted;
 };
 
+/// Returns the first samples of a dataset in minibatches, in the form that the network reads.
+std::vector<Array> minibatches_of(const Dataset& data, const Graph& network, long samples);
+
 /// Returns the steps of a recipe that put channels into another order, and nothing else: exact ones.
 NetworkRecipe orders_in(const NetworkRecipe& recipe);
 

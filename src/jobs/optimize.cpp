@@ -10,6 +10,7 @@
 #include "compile/embedded.h"
 #include "compile/tuned.h"
 #include "jobs/budget.h"
+#include "jobs/judging.h"
 #include "jobs/limits.h"
 #include "jobs/made_from.h"
 #include "jobs/page.h"
@@ -24,7 +25,8 @@ namespace {
 
 using Phase = Budget::Phase;
 
-Journal::Identity identity_of(const OptimizeOptions& options, const Graph& network) {
+Journal::Identity identity_of(const OptimizeOptions& options, const Graph& network,
+                              const GateRule& rule) {
   const ScoreArguments& score = options.score;
   return {{"network", fmt::format("{} {:016x}", network.name, structural_hash(network))},
           {"version of Lathe", std::string(lathe_version())},
@@ -32,8 +34,8 @@ Journal::Identity identity_of(const OptimizeOptions& options, const Graph& netwo
           {"data", score.data + " " + score.normalize},
           {"scoring", fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds,
                                   score.network.seed)},
-          {"rule", fmt::format("{} {:016x}, {} points", options.rule.name,
-                               hash_bytes(to_json(options.rule).dump()), options.rule.tolerance)},
+          {"rule", fmt::format("{} {:016x}, {} points", rule.name, hash_bytes(to_json(rule).dump()),
+                               rule.tolerance)},
           {"number of threads", std::to_string(options.threads)}};
 }
 
@@ -72,17 +74,15 @@ class NetworkSearch {
         listener_(listener),
         strategy_(find_strategy(options.strategy)),
         budget_(options.budget),
-        timed_(load_network(options.score.network)),
-        space_(reachable_space(strategy_, timed_, options, listener)),
-        scorer_(make_scorer(options.score)),
-        rule_(suited(options.rule, timed_, scorer_.dataset())),
-        scored_(load_judged(options.score)),
+        space_(reachable_space(strategy_, load_network(options.score.network), options, listener)),
+        judge_(judge_for(options.score, options.rule, listener)),
+        timed_(judge_.network),
+        rule_(judge_.rule),
         folder_(options.folder),
-        identity_(identity_of(options, timed_)),
+        identity_(identity_of(options, timed_, rule_)),
         journal_(own_folder(options.folder), identity_),
         original_(initialised(timed_, options.score.network.seed)),
-        bench_(original_, bench_options(options)),
-        first_(scored_, scorer_, rule_.metrics(), options.score.network.seed) {
+        bench_(original_, bench_options(options)) {
     compare_with_peers();
     measure_original();
     folder_.keep();
@@ -110,17 +110,15 @@ class NetworkSearch {
   const JobListener& listener_;
   const Strategy& strategy_;
   Budget budget_;
-  Graph timed_;
   NetworkSpace space_;
-  Scorer scorer_;
-  GateRule rule_;
-  Graph scored_;
+  SearchJudge judge_;
+  const Graph& timed_;
+  const GateRule& rule_;
   WorkFolder folder_;
   Journal::Identity identity_;
   Journal journal_;
   Graph original_;
   NetworkBench bench_;
-  FirstOrder first_;
   std::vector<ResultPeer> peers_;
   double own_ = 0;  // seconds of the original, where a constraint asks for them
   LayerTables tables_;
@@ -222,7 +220,7 @@ class NetworkSearch {
     int workers = workers_of(options_.score);
     bool is_list = strategy_.space == SpaceOf::blocks;  // of which nothing is left out
     if (options_.space.most > 0 && !is_list) {
-      auto few = screened(space_, options_.space.most, rule_, first_, journal_, workers,
+      auto few = screened(space_, options_.space.most, rule_, *judge_.layers, journal_, workers,
                           table_options(Phase::looking));
       if (!few) return false;
       space_ = std::move(*few);
@@ -231,7 +229,7 @@ class NetworkSearch {
     tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
     return measure_layers(tables_, space_, timed_, bench_, journal_,
                           table_options(Phase::measuring)) &&
-           score_layers(tables_, space_, first_, journal_, workers, table_options(Phase::scoring));
+           score_layers(tables_, space_, *judge_.layers, journal_, workers, table_options(Phase::scoring));
   }
 
   /// Chooses how many channels are left by the tables alone, among few numbers; then looks at
@@ -254,8 +252,8 @@ class NetworkSearch {
   SearchReport searched(const Strategy& strategy, const StrategyInput& in, const std::string& name,
                         Phase phase) {
     SearchLaboratory laboratory{timed_,
-                                scored_,
-                                scorer_,
+                                judge_.compare,
+                                options_.score.network.seed,
                                 bench_,
                                 journal_,
                                 [&](const Trial& trial, long n) {
@@ -277,7 +275,7 @@ class NetworkSearch {
     block_tables_.mixing = std::make_shared<AssignmentMixing>(timed_, blocks_);
     TableOptions how = table_options(Phase::comparing);
     return measure_layers(block_tables_, blocks_, timed_, bench_, journal_, how) &&
-           score_layers(block_tables_, blocks_, first_, journal_, workers_of(options_.score), how);
+           score_layers(block_tables_, blocks_, *judge_.layers, journal_, workers_of(options_.score), how);
   }
 
   /// Chooses from the list of blocks: at random, as searches over blocks do, and by the same

@@ -51,7 +51,13 @@ const Metric& find_metric(const std::string& name) {
 }
 
 std::vector<Metric> parse_metrics(const std::string& list) {
-  if (list == "all") return metrics::all();
+  if (list == "all") {
+    std::vector<Metric> all = metrics::all();
+    std::erase_if(all, [](const Metric& metric) {
+      return metric.contributes.use == Contribution::Use::trained;
+    });
+    return all;
+  }
   std::vector<Metric> result;
   std::istringstream names(list);
   for (std::string name; std::getline(names, name, ',');) result.push_back(find_metric(name));

@@ -18,7 +18,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Scores variants in their places, to first order, each once.
 class LayerScoring {
  public:
-  LayerScoring(const NetworkSpace& space, FirstOrder& first, Journal& journal)
+  LayerScoring(const NetworkSpace& space, LayerScores& first, Journal& journal)
       : space_(space), first_(first), journal_(journal) {}
 
   /// Adds a variant to what run() scores, unless the journal knows it.
@@ -83,7 +83,7 @@ class LayerScoring {
   using Job = std::pair<size_t, size_t>;  // a site and a variant
 
   const NetworkSpace& space_;
-  FirstOrder& first_;
+  LayerScores& first_;
   Journal& journal_;
   std::vector<Job> jobs_;
   std::map<Job, LayerChange> known_;
@@ -94,7 +94,10 @@ class LayerScoring {
 
   LayerChange changed(size_t site, size_t variant) const {
     try {
-      return first_.change(space_.sites[site].layer, space_.variant(site, variant).recipe);
+      const LayerVariant& changed = space_.variant(site, variant);
+      std::optional<LayerWidth> width;
+      if (const auto& c = changed.coupling) width = {c->filters, c->inputs, c->groups};
+      return first_.change(space_.sites[site].layer, changed.recipe, width);
     } catch (const UserError&) {
       return far_away();
     }
@@ -127,7 +130,7 @@ void interpolate_scores(LayerTables& tables, const NetworkSpace& space, size_t s
 }
 
 /// Sets how gradients flow, and where the sites are in that.
-void set_flow(LayerTables& tables, const NetworkSpace& space, FirstOrder& first) {
+void set_flow(LayerTables& tables, const NetworkSpace& space, LayerScores& first) {
   tables.flow = first.flow();
   tables.places.assign(space.sites.size(), no_place);
   const std::vector<LayerScore>& layers = first.original();
@@ -139,7 +142,7 @@ void set_flow(LayerTables& tables, const NetworkSpace& space, FirstOrder& first)
 }
 
 /// Returns a table of what a metric says of the original.
-MetricTable table_of(const FirstOrder& first, size_t metric) {
+MetricTable table_of(const LayerScores& first, size_t metric) {
   const Score& original = first.original_scores()[metric];
   MetricTable table{first.metrics()[metric], {}, {}, original.total, original.layers.size()};
   for (const LayerScore& layer : first.original()) {
@@ -169,7 +172,7 @@ double distance_between(const LayerChange& own, const LayerChange& change,
 }  // namespace
 
 std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, const GateRule& rule,
-                                     FirstOrder& first, Journal& journal, int workers,
+                                     LayerScores& first, Journal& journal, int workers,
                                      const TableOptions& options) {
   LayerScoring scoring(space, first, journal);
   for (size_t k = 0; k < space.kinds.size(); ++k) {
@@ -189,7 +192,7 @@ std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, con
   });
 }
 
-bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& first,
+bool score_layers(LayerTables& tables, const NetworkSpace& space, LayerScores& first,
                   Journal& journal, int workers, const TableOptions& options) {
   LayerScoring scoring(space, first, journal);
   // What lies between anchors is interpolated; layers that are no convolutions stay as they are.

@@ -4,8 +4,8 @@
 
 #include <functional>
 
-#include "capacity/first_order.h"
 #include "capacity/gate.h"
+#include "capacity/layer_scores.h"
 #include "search/assignment_mixing.h"
 #include "search/choice_problem.h"
 #include "search/journal.h"
@@ -62,7 +62,7 @@ struct TableOptions {
 /// those that the rule most likely accepts. To tell, each variant is scored to first order at one
 /// of its sites. For the paper's rule, scores do not matter. Returns nothing if it was stopped.
 std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, const GateRule& rule,
-                                     FirstOrder& first, Journal& journal, int workers,
+                                     LayerScores& first, Journal& journal, int workers,
                                      const TableOptions& options);
 
 /// Measures all variants where they stand in the network. One network that is measured has a new
@@ -75,7 +75,7 @@ bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph&
 double time_of_rest(const NetworkSpace& space, const NetworkTimes& times);
 
 /// Scores all variants to first order, by several workers. Returns false if it was stopped.
-bool score_layers(LayerTables& tables, const NetworkSpace& space, FirstOrder& first,
+bool score_layers(LayerTables& tables, const NetworkSpace& space, LayerScores& first,
                   Journal& journal, int workers, const TableOptions& options);
 
 /// What the tables say of a network.

@@ -33,7 +33,6 @@ class SearchRun {
   StrategyInput input_;
   SearchLaboratory& laboratory_;
   SearchReport report_;
-  std::optional<std::vector<Scores>> original_;  // evaluated when it is first needed
 
   Trial trial_of(const Assignment& assignment) const {
     FirstJudgement first = judge_first(input_.rule, input_.space, input_.tables, assignment);
@@ -80,11 +79,7 @@ class SearchRun {
   }
 
   void evaluate(Trial& trial, const NetworkRecipe& recipe) {
-    const std::vector<Metric> metrics = input_.rule.metrics();
-    if (!original_) original_ = laboratory_.scorer.run(laboratory_.scored, metrics);
-    Graph scored = transformed(laboratory_.scored, recipe);
-    GateVerdict verdict =
-        judge(input_.rule, compared(*original_, laboratory_.scorer.run(scored, metrics)));
+    GateVerdict verdict = judge(input_.rule, laboratory_.compare(recipe));
     trial.details["verdict"] = to_json(verdict);
     if (!verdict.accepted) {
       trial.outcome = Trial::Outcome::refused;
@@ -92,8 +87,7 @@ class SearchRun {
       return;
     }
     Graph timed = transformed(laboratory_.timed, recipe);
-    uint64_t seed = laboratory_.scorer.options().first_seed;
-    NetworkTimes times = laboratory_.bench.measure(initialised(timed, seed));
+    NetworkTimes times = laboratory_.bench.measure(initialised(timed, laboratory_.seed));
     trial.outcome = times.failure.empty() ? Trial::Outcome::measured : Trial::Outcome::failed;
     trial.reason = times.failure;
     trial.time = times.time;

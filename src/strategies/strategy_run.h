@@ -12,9 +12,10 @@ namespace lathe {
 
 /// What a search evaluates networks with.
 struct SearchLaboratory {
-  const Graph& timed;   ///< the network as it runs
-  const Graph& scored;  ///< the same for as many samples as a minibatch has
-  const Scorer& scorer;
+  const Graph& timed;  ///< the network as it runs
+  /// Compares a network with the original by all metrics of the rule.
+  std::function<std::vector<Comparison>(const NetworkRecipe&)> compare;
+  uint64_t seed;  ///< of weights that nobody trained
   NetworkBench& bench;
   Journal& journal;
   /// Is told of every trial, and how many there were so far.

@@ -1,0 +1,218 @@
+// kept.cpp: see kept.h.
+#include "capacity/kept.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "capacity/fit_targets.h"
+#include "capacity/layer_alone.h"
+#include "capacity/layer_equations.h"
+#include "compile/walk.h"
+#include "metrics/metric_probe.h"
+#include "ops/op.h"
+#include "program/pieces.h"
+#include "program/rebatch.h"
+#include "transforms/transform_network.h"
+
+namespace lathe {
+namespace {
+
+/// Returns what metrics of size say of a network. Nothing runs for that.
+std::vector<Score> sizes_of(const Graph& network, const std::vector<Metric>& metrics) {
+  if (metrics.empty()) return {};
+  Batch batch{Array(Element::f32, network.values[network.inputs.front()].type.shape), {}};
+  return Evaluation(network, batch, {}).run(metrics);
+}
+
+/// Does a normalisation alone read what a node computes?
+bool is_normalised(const Graph& network, const std::vector<size_t>& readers) {
+  return readers.size() == 1 && network.nodes[readers.front()].op == "batch_norm";
+}
+
+std::vector<size_t> range(long first, long count) {
+  std::vector<size_t> result;
+  for (long i = first; i < first + count; ++i) result.push_back(static_cast<size_t>(i));
+  return result;
+}
+
+/// Returns the places of all elements of the window, for these channels.
+std::vector<size_t> regressors_of(const std::vector<size_t>& channels, size_t window) {
+  std::vector<size_t> result;
+  for (size_t c : channels) {
+    for (size_t i = 0; i < window; ++i) result.push_back(c * window + i);
+  }
+  return result;
+}
+
+}  // namespace
+
+struct KeptShares::Layer {
+  Graph alone;
+  size_t window = 1;  ///< elements of a filter for each channel
+  long channels = 0, filters = 0;
+  std::vector<NormalEquations> blocks;
+  std::vector<Matrix> first;    ///< of each block: what so many channels explain of each filter
+  std::vector<double> weights;  ///< how much each filter counts
+  double ridge = 0;
+
+  /// Sums up what is kept of filters, each weighed.
+  struct Sum {
+    double kept = 0, whole = 0;
+    void add(double share, double all, double weight) {
+      kept += weight * (all > 0 ? std::min(1.0, share / all) : 1);
+      whole += weight;
+    }
+    double mean() const { return whole > 0 ? kept / whole : 1; }
+  };
+
+  double explained(size_t block, size_t filter) const {
+    return first[block](filter, first[block].columns() - 1);
+  }
+
+  /// Adds what some channels say of some filters, in a layer of one block.
+  void add(Sum& sum, const std::vector<size_t>& from, const std::vector<size_t>& to) const {
+    std::vector<double> shares = blocks[0].explained_by(regressors_of(from, window), to, ridge);
+    for (size_t i = 0; i < to.size(); ++i) sum.add(shares[i], explained(0, to[i]), weights[to[i]]);
+  }
+
+  double kept_by(const LayerWidth& width) const {
+    Sum sum;
+    if (blocks.size() == 1 && width.groups > 1) {
+      long inputs = width.inputs / width.groups, outputs = width.filters / width.groups;
+      for (long g = 0; g < width.groups; ++g) {
+        add(sum, range(g * inputs, inputs), range(g * outputs, outputs));
+      }
+      return sum.mean();
+    }
+    auto groups = static_cast<long>(blocks.size());
+    if (width.inputs < groups || width.groups > 1) return 1;  // one channel a filter: all of it
+    auto inputs = static_cast<size_t>(width.inputs / groups);
+    for (size_t b = 0; b < blocks.size(); ++b) {
+      for (size_t f = 0; f < static_cast<size_t>(width.filters / groups); ++f) {
+        sum.add(first[b](f, inputs), explained(b, f), weights[b * first[b].rows() + f]);
+      }
+    }
+    return sum.mean();
+  }
+};
+
+KeptShares::KeptShares(const Graph& network, const std::vector<Array>& minibatches,
+                       const std::vector<Metric>& metrics, const KeptOptions& options)
+    : network_(network), metrics_(metrics), options_(options) {
+  std::erase_if(metrics_, [](const Metric& m) { return !m.contributes.first_order; });
+  check(!metrics_.empty() && metrics_.front().name == "kept", "a trained network is judged by that");
+  Graph many = rebatched(network, minibatches.front().shape().front());
+  auto users = consumers(many);
+  std::vector<size_t> nodes;
+  std::map<ValueId, size_t> wanted;
+  Context context;
+  for (size_t n = 0; n < many.nodes.size(); ++n) {
+    const Node& node = many.nodes[n];
+    if (!is_layer(node) || node.op != "conv") continue;
+    if (!regression_of(nest_of(context, call_of(many, node)))) continue;
+    nodes.push_back(n);
+    ++wanted[node.inputs.front()];
+    ++wanted[node.outputs.front()];
+  }
+  Runners runners({.weights = WeightData::later}, options.threads);
+  Walk walk(many, minibatches, runners, wanted);
+  Score all;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    const Node& node = many.nodes[nodes[i]];
+    Nest nest = nest_of(context, call_of(many, node));
+    Regression regression = *regression_of(nest);
+    auto layer = std::make_unique<Layer>();
+    layer->alone = layer_alone(network, nodes[i]);
+    const Shape& weight = many.values[node.inputs[1]].type.shape;
+    layer->window = static_cast<size_t>(count_of(Shape(weight.begin() + 2, weight.end())));
+    layer->channels = many.values[node.inputs[0]].type.shape[1];
+    layer->filters = weight[0];
+    layer->ridge = options.ridge;
+    layer->blocks = equations_of(regression, nest.tensors()[regression.input],
+                                 walk.of(node.inputs[0]), walk.of(node.outputs[0]),
+                                 {options.observations, false, options.threads});
+    walk.release(node.inputs[0]);
+    walk.release(node.outputs[0]);
+    bool normalised = is_normalised(many, users[node.outputs[0]]);
+    for (const NormalEquations& block : layer->blocks) {
+      layer->first.push_back(block.explained_by_first(layer->window, options.ridge));
+      for (double variance : block.variances()) layer->weights.push_back(normalised ? 1 : variance);
+    }
+    layers_[node.name] = std::move(layer);
+    all.layers.push_back({node.name, 1});
+    all.total += 1;
+    if (options.progress) options.progress(i + 1, nodes.size());
+  }
+  original_ = sizes_of(network, {metrics_.begin() + 1, metrics_.end()});
+  original_.insert(original_.begin(), all);
+}
+
+KeptShares::~KeptShares() = default;
+
+LayerChange KeptShares::change(const std::string& layer, const Recipe& recipe,
+                               const std::optional<LayerWidth>& width) {
+  auto found = layers_.find(layer);
+  if (found == layers_.end()) fail("the network has no convolution '{}'", layer);
+  std::string key = layer + ": " + print(recipe);
+  {
+    std::lock_guard lock(mutex_);
+    auto known = known_.find(key);
+    if (known != known_.end()) return known->second;
+  }
+  const Graph& alone = found->second->alone;
+  Graph changed = recipe.empty() ? alone : transformed(alone, {{pattern_of(layer), recipe}});
+  LayerChange result;
+  result.scores.push_back(recipe.empty() ? 1
+                          : width        ? found->second->kept_by(*width)
+                                         : kept_by(*found->second, changed));
+  for (const Score& size : sizes_of(initialised(changed, 0), {metrics_.begin() + 1, metrics_.end()})) {
+    result.scores.push_back(size.total);
+  }
+  std::lock_guard lock(mutex_);
+  known_.emplace(key, result);
+  return result;
+}
+
+double KeptShares::kept_by(const Layer& layer, const Graph& changed) const {
+  auto refuse = [&] { fail("what is kept of '{}' is not known", layer.alone.name); };
+  if (layer.blocks.size() != 1) refuse();
+  const Node& own = layer.alone.nodes.front();
+  Shape kernel = layer.alone.values[own.inputs[1]].type.shape;
+  std::map<ValueId, FitTarget> targets = fit_targets(layer.alone, changed);
+  std::vector<bool> explained(static_cast<size_t>(layer.filters), false);
+  Layer::Sum sum;
+  for (const Node& node : changed.nodes) {
+    if (!is_layer(node)) continue;
+    auto target = targets.find(node.outputs.front());
+    auto channels = channels_copied(changed, node.inputs.front());
+    Attributes attributes = node.attributes, before = own.attributes;
+    attributes.erase("groups");
+    before.erase("groups");
+    const Shape& weight = changed.values[node.inputs[1]].type.shape;
+    bool alike = attributes == before && std::equal(weight.begin() + 2, weight.end(),
+                                                    kernel.begin() + 2, kernel.end());
+    if (target == targets.end() || !channels || !alike) refuse();
+    const Shape &to = target->second.at[1], &shape = layer.alone.values[own.outputs[0]].type.shape;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      if (d != 1 && target->second.at[d] != counted(shape[d])) refuse();
+    }
+    auto groups = channels->size() / static_cast<size_t>(weight[1]);
+    size_t inputs = channels->size() / groups, outputs = to.size() / groups;
+    for (size_t g = 0; g < groups; ++g) {
+      std::vector<size_t> from, filters;
+      for (size_t i = 0; i < inputs; ++i) {
+        from.push_back(static_cast<size_t>((*channels)[g * inputs + i]));
+      }
+      for (size_t i = 0; i < outputs; ++i) {
+        filters.push_back(static_cast<size_t>(to[g * outputs + i]));
+        if (explained[filters.back()]) refuse();
+        explained[filters.back()] = true;
+      }
+      layer.add(sum, from, filters);
+    }
+  }
+  if (std::find(explained.begin(), explained.end(), false) != explained.end()) refuse();
+  return sum.mean();
+}
+
+}  // namespace lathe

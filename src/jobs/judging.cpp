@@ -1,0 +1,156 @@
+// judging.cpp: see judging.h.
+#include "jobs/judging.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "bundle/making.h"
+#include "capacity/first_order.h"
+#include "capacity/importance.h"
+#include "capacity/judgeable.h"
+#include "capacity/kept.h"
+#include "jobs/fit.h"
+#include "program/layers.h"
+#include "program/rebatch.h"
+
+namespace lathe {
+namespace {
+
+constexpr size_t important_minibatches = 8;  // that importance is told by
+constexpr long fitted_samples = 1024;
+
+SearchJudge judge_untrained(const ScoreArguments& arguments, const GateRule& rule) {
+  auto scorer = std::make_shared<Scorer>(make_scorer(arguments));
+  auto scored = std::make_shared<Graph>(load_judged(arguments));
+  SearchJudge result;
+  result.network = load_network(arguments.network);
+  result.rule = suited(rule, result.network, scorer->dataset());
+  std::vector<Metric> metrics = result.rule.metrics();
+  result.layers = std::make_unique<FirstOrder>(*scored, *scorer, metrics, arguments.network.seed);
+  auto original = std::make_shared<std::vector<Scores>>();  // evaluated when it is first needed
+  result.compare = [=](const NetworkRecipe& recipe) {
+    if (original->empty()) *original = scorer->run(*scored, metrics);
+    return compared(*original, scorer->run(transformed(*scored, recipe), metrics));
+  };
+  return result;
+}
+
+/// Returns what is kept of each layer of the original, in a network that was fitted to it.
+Score kept_in(const Fit& fit, const std::vector<LayerScore>& layers) {
+  std::vector<std::string> names;
+  for (const LayerScore& layer : layers) names.push_back(layer.layer);
+  std::vector<double> lost(names.size(), 0), parts(names.size(), 0);
+  for (const LayerFit& layer : fit.layers) {
+    auto place = layer_with(layer.layer, names);
+    if (!place) continue;
+    lost[*place] += layer.unexplained;
+    parts[*place] += 1;
+  }
+  Score score;
+  for (size_t i = 0; i < names.size(); ++i) {
+    constexpr double least = 0.01;  // a layer of which nothing is left is no further away than this
+    double kept = parts[i] == 0 ? 1 : std::max(least, 1 - lost[i] / parts[i]);
+    score.layers.push_back({names[i], kept});
+    score.total += kept;
+  }
+  return score;
+}
+
+/// A trained network, and what is asked of it.
+class TrainedNetwork {
+ public:
+  TrainedNetwork(const ScoreArguments& arguments, const Graph& network, const JobListener& listener)
+      : arguments_(arguments),
+        listener_(listener),
+        data_(load_dataset(arguments.data, Split::learnt, *normalize_named(arguments.normalize))),
+        order_(found_order(network)),
+        network_(transformed(network, order_)) {}
+
+  const NetworkRecipe& order() const { return order_; }
+  const Graph& network() const { return network_; }
+
+  std::unique_ptr<KeptShares> layers(const std::vector<Metric>& metrics) const {
+    KeptOptions how;
+    how.threads = workers_of(arguments_);
+    how.progress = progress("layers looked at");
+    return std::make_unique<KeptShares>(network_, minibatches_of(data_, network_, fitted_samples),
+                                        metrics, how);
+  }
+
+  Fit fit(const NetworkRecipe& recipe) const {
+    FitOptions how;
+    how.threads = workers_of(arguments_);
+    how.progress = progress("layers fitted");
+    return fit_recipe(network_, recipe, data_, fitted_samples, how);
+  }
+
+  /// Returns what the other metrics say of a network: they look at its structure alone.
+  std::vector<Scores> structure(const NetworkRecipe& recipe, const std::vector<Metric>& metrics) const {
+    ScoreArguments once = arguments_;
+    once.seeds = 1;
+    once.samples = 2;
+    Graph changed = rebatched(transformed(network_, recipe), once.samples);
+    return make_scorer(once).run(changed, metrics);
+  }
+
+ private:
+  ScoreArguments arguments_;
+  JobListener listener_;
+  Dataset data_;
+  NetworkRecipe order_;
+  Graph network_;
+
+  std::function<void(size_t, size_t)> progress(const char* what) const {
+    return [this, what](size_t done, size_t all) {
+      if (listener_.is_stopped()) fail("stopped: {} of {} {}", done, all, what);
+      listener_(WorkDone{what, done, all});
+    };
+  }
+
+  NetworkRecipe found_order(const Graph& network) const {
+    ScoreArguments often = arguments_;
+    often.seeds = important_minibatches;
+    Scorer scorer = make_scorer(often, progress("minibatches for importance"));
+    return most_important_first(
+        network, importance_of(rebatched(network, often.samples), scorer, Importance::fisher));
+  }
+};
+
+SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
+                          const GateRule& rule, const JobListener& listener) {
+  auto trained = std::make_shared<TrainedNetwork>(arguments, network, listener);
+  SearchJudge result;
+  result.is_trained = true;
+  result.network = trained->network();
+  result.order = trained->order();
+  result.rule = suited(find_rule("trained"), network, dataset_of(arguments));
+  result.rule.tolerance = rule.tolerance;
+  std::vector<Metric> metrics = result.rule.metrics(), others(metrics.begin() + 1, metrics.end());
+  result.layers = trained->layers(metrics);
+  Score whole = result.layers->original_scores().front();
+  result.fit = [=](const NetworkRecipe& recipe) { return trained->fit(recipe); };
+  result.compare = [=](const NetworkRecipe& recipe) {
+    std::vector<Scores> before = trained->structure({}, others);
+    std::vector<Scores> after = trained->structure(recipe, others);
+    before.insert(before.begin(), {metrics.front().name, {whole}});
+    after.insert(after.begin(),
+                 {metrics.front().name, {kept_in(trained->fit(recipe), whole.layers)}});
+    return compared(before, after);
+  };
+  return result;
+}
+
+}  // namespace
+
+bool uses_weights(const Graph& network, const ScoreArguments& arguments) {
+  return is_trained(network) && dataset_of(arguments) != "synthetic";
+}
+
+SearchJudge judge_for(const ScoreArguments& arguments, const GateRule& rule,
+                      const JobListener& listener) {
+  Graph network = load_network(arguments.network);
+  return uses_weights(network, arguments) ? judge_trained(arguments, network, rule, listener)
+                                          : judge_untrained(arguments, rule);
+}
+
+}  // namespace lathe

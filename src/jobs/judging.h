@@ -1,0 +1,42 @@
+// How a search judges networks: by scores before training, or, if the network is trained, by what
+// its layers can still compute.
+//
+//   SearchJudge judge = judge_for(options.score, rule, listener);
+//   judge.layers->change("layer3.0.conv1", recipe)       what a layer scores alone
+//   judge.compare(recipe)                                what a network scores
+#pragma once
+
+#include <memory>
+
+#include "capacity/fit.h"
+#include "capacity/gate.h"
+#include "capacity/layer_scores.h"
+#include "jobs/event.h"
+#include "jobs/scoring.h"
+
+namespace lathe {
+
+struct SearchJudge {
+  bool is_trained = false;
+  /// What steps change: the network that was loaded. If it is trained, the most important of its
+  /// channels are put first, by "order".
+  Graph network;
+  NetworkRecipe order;
+  GateRule rule;
+  std::unique_ptr<LayerScores> layers;
+  /// Compares a network with the original by all metrics of the rule.
+  std::function<std::vector<Comparison>(const NetworkRecipe&)> compare;
+  /// Gives a changed network its weights, from the original; null if it is not trained.
+  std::function<Fit(const NetworkRecipe&)> fit;
+};
+
+/// Says whether a search uses what a network has learnt: its weights have data, and there are samples
+/// that it was trained for.
+bool uses_weights(const Graph& network, const ScoreArguments& arguments);
+
+/// Loads the network and looks at it once. Fails, and says why, if it cannot be judged. The rule is
+/// one for untrained networks; for a trained one it gives the tolerance.
+SearchJudge judge_for(const ScoreArguments& arguments, const GateRule& rule,
+                      const JobListener& listener = {});
+
+}  // namespace lathe
