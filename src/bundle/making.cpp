@@ -84,6 +84,11 @@ nlohmann::json to_json(const Making& making) {
   json["machine"] = making.machine;
   json["thorough"] = making.effort == Effort::thorough;
   if (making.max_error != any_error) json["max_error"] = making.max_error;
+  if (making.fitted) {
+    json["fitted"] = {{"data", making.fitted->data},
+                      {"normalize", making.fitted->normalize},
+                      {"samples", making.fitted->samples}};
+  }
   json["about"] = making.about;
   return json;
 }
@@ -100,6 +105,10 @@ Making making_from_json(const nlohmann::json& json) {
     making.effort = json.at("thorough").get<bool>() ? Effort::thorough : Effort::quick;
     making.max_error = json.value("max_error", any_error);
     making.choices = choices_from_json(json);
+    if (json.contains("fitted")) {
+      const Json& fitted = json["fitted"];
+      making.fitted = {fitted.at("data"), fitted.at("normalize"), fitted.at("samples")};
+    }
     making.about = json.at("about");
     return making;
   } catch (const Json::exception& error) {
@@ -149,8 +158,9 @@ bool is_trained(const Graph& network) {
 
 void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making making,
                  const CompileOptions& options, const std::string& folder,
-                 const std::string& report) {
-  Graph graph = initialised(transformed(network, recipe), making.seed);
+                 const std::string& report, const Graph* changed) {
+  Graph graph =
+      initialised(changed != nullptr ? *changed : transformed(network, recipe), making.seed);
   ChoiceRecord record;
   Compiled compiled = compile(graph, record.noting(options));
   making.graph = structural_hash(network);

@@ -24,6 +24,12 @@ struct MadeFrom {
   ModelOptions model = {};
 };
 
+/// What the weights of a changed network were fitted to (jobs/fit.h).
+struct MadeWeights {
+  std::string data, normalize;
+  long samples = 0;
+};
+
 /// How a bundle was made.
 struct Making {
   MadeFrom origin;
@@ -35,6 +41,7 @@ struct Making {
   std::string machine = {};  ///< that it was made on (tuned_target())
   Effort effort = Effort::quick;
   double max_error = any_error;
+  std::optional<MadeWeights> fitted = std::nullopt;  ///< none: weights are as the steps left them
   RecordedChoices choices = {};  ///< filled in when the bundle is made
   nlohmann::json about = {};
 };
@@ -66,9 +73,9 @@ bool is_trained(const Graph& network);
 
 /// Applies the recipe to a network, compiles the result and writes the bundle, with the page about
 /// the search if there is one. Fills in those parts of "making" that follow from the network and
-/// the options.
+/// the options. "changed" is the network with the recipe applied, if its weights were fitted.
 void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making making,
                  const CompileOptions& options, const std::string& folder,
-                 const std::string& report = "");
+                 const std::string& report = "", const Graph* changed = nullptr);
 
 }  // namespace lathe

@@ -2,8 +2,10 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/parallel.h"
 #include "cli/verb_network.h"
 #include "compile/tuned.h"
+#include "jobs/fit.h"
 #include "jobs/made_from.h"
 
 namespace lathe::cli {
@@ -45,6 +47,19 @@ std::string page_beside(const std::string& recipe) {
   return std::filesystem::exists(page) ? page.string() : "";
 }
 
+/// Fits the weights of the network again, if they were fitted.
+std::optional<Graph> refitted(const Graph& network, const Remade& remade) {
+  const std::optional<MadeWeights>& how = remade.making.fitted;
+  if (!how) return std::nullopt;
+  auto normalize = normalize_named(how->normalize);
+  if (!normalize) fail("the recipe names a normalisation '{}', which there is not", how->normalize);
+  FitOptions options;
+  options.threads = processors();
+  return fit_recipe(network, remade.recipe, load_dataset(how->data, Split::learnt, *normalize),
+                    how->samples, options)
+      .network;
+}
+
 int run_replay(const ReplayArgs& options) {
   check_bundle_folder(options.folder);
   std::string path = recipe_file(options.recipe);
@@ -60,7 +75,9 @@ int run_replay(const ReplayArgs& options) {
   {
     ProgressBar bar("compiling");
     how.progress = [&](size_t n, size_t all) { bar.show(n, all); };
-    make_bundle(network, remade.recipe, making, how, options.folder, page_beside(path));
+    std::optional<Graph> fitted = refitted(network, remade);
+    make_bundle(network, remade.recipe, making, how, options.folder, page_beside(path),
+                fitted ? &*fitted : nullptr);
   }
   fmt::print("{}: {}, {} layers changed, for {}\n", options.folder, making.origin.network,
              remade.recipe.size(), making.target.name);

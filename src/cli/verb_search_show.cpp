@@ -275,6 +275,11 @@ void print_result(const SearchResult& result, const std::string& folder) {
                      *winner.verdict->predicted, winner.verdict->uncertainty.value_or(0),
                      result.rule.tolerance));
   }
+  if (const auto& accuracy = result.accuracy) {
+    line("accuracy", fmt::format("{:.1f} % before it is tuned, the original {:.1f} %",
+                                 accuracy->before, accuracy->original));
+    line("", fmt::format("of {} training images that train.py validates with", accuracy->images));
+  }
   double share = 100.0 * static_cast<double>(result.refused) / static_cast<double>(result.tried);
   line("tried", fmt::format("{} networks: {} refused ({:.0f} %), {} failed", result.tried,
                             result.refused, share, result.failed));
@@ -282,8 +287,12 @@ void print_result(const SearchResult& result, const std::string& folder) {
   line("took", fmt::format("{:.0f} s{}", result.seconds, result.stopped ? ", then stopped" : ""));
   auto changed = std::count_if(result.layers.begin(), result.layers.end(),
                                [](const ResultLayer& layer) { return !layer.recipe.empty(); });
-  line("to do",
-       fmt::format("{} layers changed and must be trained: {}/bundle/model.py", changed, folder));
+  if (result.accuracy) {
+    line("to do", fmt::format("tune it: python3 {}/bundle/train.py --data DIR", folder));
+  } else {
+    line("to do",
+         fmt::format("{} layers changed and must be trained: {}/bundle/model.py", changed, folder));
+  }
   line("bundle", folder + "/bundle");
   line("report", folder + "/report.html");
 }

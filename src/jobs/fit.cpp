@@ -47,6 +47,14 @@ Fit fit_recipe(const Graph& network, const NetworkRecipe& recipe, const Dataset&
                 minibatches_of(data, network, samples), options);
 }
 
+AnswerCounts validated(const Graph& network, const Dataset& data, long samples, int threads,
+                       const JobListener& listener) {
+  long batch = std::min(minibatch, data.count);
+  Runnable runnable = make_runnable(rebatched(initialised(network, 0), batch),
+                                    {.network = {}, .threads = threads});
+  return answers_of(runnable, data, samples, listener);
+}
+
 FitResult fit_network(const FitJobOptions& options, const JobListener& listener) {
   NetworkArguments plain = options.network;
   plain.recipes.clear();
@@ -70,10 +78,7 @@ FitResult fit_network(const FitJobOptions& options, const JobListener& listener)
   if (options.validate == 0) return result;
   Dataset data = load_dataset(options.data, Split::validation, options.normalize);
   auto counted = [&](const Graph& graph) {
-    long batch = std::min(minibatch, data.count);
-    Runnable network = make_runnable(rebatched(initialised(graph, 0), batch),
-                                     {.network = {}, .threads = threads});
-    return answers_of(network, data, options.validate, listener);
+    return validated(graph, data, options.validate, threads, listener);
   };
   result.original = counted(original);
   result.sliced = counted(transformed(original, recipe));

@@ -11,11 +11,14 @@
 
 namespace lathe {
 
+/// Samples that weights are fitted to, unless the user says otherwise.
+inline constexpr long fitted_samples = 1024;
+
 struct FitJobOptions {
   NetworkArguments network;  ///< with the recipes that change it
   std::string data;          ///< as load_dataset() reads it
   Normalize normalize = Normalize::none;
-  long samples = 1024;   ///< that weights are fitted to: some that train.py trains on
+  long samples = fitted_samples;   ///< that weights are fitted to: some that train.py trains on
   long validate = 2000;  ///< that accuracies are counted on: some that it validates with; 0: none
   double ridge = FitOptions().ridge;
   int threads = 0;  ///< 0: one for each processor
@@ -36,6 +39,10 @@ NetworkRecipe orders_in(const NetworkRecipe& recipe);
 /// Fits the weights of "network" with a recipe applied.
 Fit fit_recipe(const Graph& network, const NetworkRecipe& recipe, const Dataset& data, long samples,
                const FitOptions& options);
+
+/// Counts the answers of a network, which may be for any number of samples, for the first of the data.
+AnswerCounts validated(const Graph& network, const Dataset& data, long samples, int threads,
+                       const JobListener& listener = {});
 
 /// Fits, and counts the answers before and after. Fails unless the network is trained.
 FitResult fit_network(const FitJobOptions& options, const JobListener& listener = {});

@@ -17,7 +17,7 @@ namespace lathe {
 namespace {
 
 constexpr size_t important_minibatches = 8;  // that importance is told by
-constexpr long fitted_samples = 1024;
+constexpr long validating_samples = 2000;
 
 SearchJudge judge_untrained(const ScoreArguments& arguments, const GateRule& rule) {
   auto scorer = std::make_shared<Scorer>(make_scorer(arguments));
@@ -84,6 +84,12 @@ class TrainedNetwork {
     return fit_recipe(network_, recipe, data_, fitted_samples, how);
   }
 
+  AnswerCounts answers(const Graph& network) const {
+    Dataset data =
+        load_dataset(arguments_.data, Split::validation, *normalize_named(arguments_.normalize));
+    return validated(network, data, validating_samples, workers_of(arguments_), listener_);
+  }
+
   /// Returns what the other metrics say of a network: they look at its structure alone.
   std::vector<Scores> structure(const NetworkRecipe& recipe, const std::vector<Metric>& metrics) const {
     ScoreArguments once = arguments_;
@@ -129,6 +135,7 @@ SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
   result.layers = trained->layers(metrics);
   Score whole = result.layers->original_scores().front();
   result.fit = [=](const NetworkRecipe& recipe) { return trained->fit(recipe); };
+  result.answers = [=](const Graph& graph) { return trained->answers(graph); };
   result.compare = [=](const NetworkRecipe& recipe) {
     std::vector<Scores> before = trained->structure({}, others);
     std::vector<Scores> after = trained->structure(recipe, others);

@@ -11,6 +11,7 @@
 #include "capacity/fit.h"
 #include "capacity/gate.h"
 #include "capacity/layer_scores.h"
+#include "jobs/evaluate.h"
 #include "jobs/event.h"
 #include "jobs/scoring.h"
 
@@ -26,8 +27,11 @@ struct SearchJudge {
   std::unique_ptr<LayerScores> layers;
   /// Compares a network with the original by all metrics of the rule.
   std::function<std::vector<Comparison>(const NetworkRecipe&)> compare;
-  /// Gives a changed network its weights, from the original; null if it is not trained.
+  // Of a trained network; else null:
+  /// Gives a changed network its weights, from the original.
   std::function<Fit(const NetworkRecipe&)> fit;
+  /// Counts the answers of a network for samples that validate (Split::validation).
+  std::function<AnswerCounts(const Graph&)> answers;
 };
 
 /// Says whether a search uses what a network has learnt: its weights have data, and there are samples

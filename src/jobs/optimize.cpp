@@ -10,6 +10,7 @@
 #include "compile/embedded.h"
 #include "compile/tuned.h"
 #include "jobs/budget.h"
+#include "jobs/fit.h"
 #include "jobs/judging.h"
 #include "jobs/limits.h"
 #include "jobs/made_from.h"
@@ -321,7 +322,13 @@ class NetworkSearch {
     }
     result.limits = limits_reached(input(), result, report.fastest_accepted);
     set_origin(result);
-    write(result, tuning.compiling());
+    std::optional<Graph> fitted;
+    if (judge_.is_trained && result.found) {
+      fitted = judge_.fit(result.winner.recipe).network;
+      AnswerCounts own = judge_.answers(timed_), before = judge_.answers(*fitted);
+      result.accuracy = {own.top1(), before.top1(), own.samples, {}, {}, {}};
+    }
+    write(result, tuning.compiling(), fitted);
     return {options_.folder, result.stopped, std::move(result)};
   }
 
@@ -376,13 +383,20 @@ class NetworkSearch {
   }
 
   /// Writes the result and the page, and compiles the network as it was measured for the bundle.
-  void write(const SearchResult& result, const CompileOptions& how) {
+  /// The recipe of a trained network begins with the order of its channels, so that it is for the
+  /// network as the user has it.
+  void write(const SearchResult& result, const CompileOptions& how,
+             const std::optional<Graph>& fitted) {
     write_search_result(result, options_.folder);
     std::string page = write_report(options_.folder, "", &timed_);
     Making making{origin_of(options_.score.network)};
     making.seed = options_.score.network.seed;
     making.about = about(result, options_.score.normalize);
-    make_bundle(timed_, result.winner.recipe, making, how, bundle_in(options_.folder), page);
+    if (fitted) making.fitted = {options_.score.data, options_.score.normalize, fitted_samples};
+    NetworkRecipe recipe = result.found ? judge_.order : NetworkRecipe();
+    recipe.insert(recipe.end(), result.winner.recipe.begin(), result.winner.recipe.end());
+    make_bundle(load_network(options_.score.network), recipe, making, how,
+                bundle_in(options_.folder), page, fitted ? &*fitted : nullptr);
   }
 };
 

@@ -1,7 +1,9 @@
 // page.cpp: the page about a search. Interface: page.h.
 #include "jobs/page.h"
 
+#include <cmath>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 
@@ -30,11 +32,27 @@ std::optional<Graph> network_of(const SearchResult& result, const std::string& f
   return std::nullopt;
 }
 
+/// Adds what train.py reached, if it ran in the bundle of the search.
+void add_tuned(SearchResult& result, const std::string& folder) {
+  std::string path = folder + "/bundle/trained.json";
+  std::error_code ignored;
+  if (!result.accuracy || !std::filesystem::exists(path, ignored)) return;
+  nlohmann::json json = nlohmann::json::parse(read_file(path), nullptr, false);
+  auto number = [&](const char* key) -> std::optional<double> {
+    if (!json.is_object() || !json.contains(key) || !json[key].is_number()) return std::nullopt;
+    return json[key].get<double>();
+  };
+  result.accuracy->tuned = number("test");
+  result.accuracy->tuned_original = number("original");
+  if (auto epochs = number("epochs")) result.accuracy->epochs = std::lround(*epochs);
+}
+
 }  // namespace
 
 std::string write_report(const std::string& folder, const std::string& output,
                          const Graph* network) {
   SearchResult result = read_search_result(folder);
+  add_tuned(result, folder);
   JournalRecord journal = read_journal(folder);
   std::string remark;
   std::optional<Graph> loaded;

@@ -98,6 +98,15 @@ void describe(auto& fields, Of<ResultFamilies> auto& families) {
   fields("used", families.used);
 }
 
+void describe(auto& fields, Of<ResultAccuracy> auto& accuracy) {
+  fields("original", accuracy.original);
+  fields("before", accuracy.before);
+  fields("images", accuracy.images);
+  fields("tuned", accuracy.tuned);
+  fields("tuned_original", accuracy.tuned_original);
+  fields("epochs", accuracy.epochs);
+}
+
 void describe(auto& fields, Of<ResultLimit> auto& limit) {
   fields("what", limit.what);
   fields("limit", limit.limit);
@@ -168,6 +177,7 @@ void describe(auto& fields, Of<SearchResult> auto& result) {
   fields("original", result.original);
   fields("winner", result.winner);
   fields("log_networks", result.log_networks);
+  fields("accuracy", result.accuracy);
   fields("blocks", result.blocks);
   fields("families", result.families);
   fields.later("limits", result.limits);

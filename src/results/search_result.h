@@ -100,6 +100,16 @@ struct ResultFamilies {
   friend bool operator==(const ResultFamilies&, const ResultFamilies&) = default;
 };
 
+/// How often a trained network and the winner made of it are right, in percent.
+struct ResultAccuracy {
+  double original = 0, before = 0;  ///< before the winner is tuned
+  long images = 0;                  ///< that validate
+  // What train.py reached, on the test images; none before it ran.
+  std::optional<double> tuned, tuned_original;
+  std::optional<long> epochs;
+  friend bool operator==(const ResultAccuracy&, const ResultAccuracy&) = default;
+};
+
 /// A limit that was set, and how the result stands to it.
 struct ResultLimit {
   std::string what;  ///< "latency" in ms, "weights", "MACs"
@@ -170,6 +180,7 @@ struct SearchResult {
   ResultWinner winner;
   /// Logarithm, to base 10, of how many networks there were to choose from.
   std::optional<double> log_networks;
+  std::optional<ResultAccuracy> accuracy;  ///< none if the network was not trained
   std::optional<ResultBlocks> blocks;
   /// What families contribute; nothing if that is not known.
   std::optional<std::vector<ResultFamilies>> families;
