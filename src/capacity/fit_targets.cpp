@@ -45,34 +45,29 @@ std::optional<FitTarget> target_by_name(const Graph& original, const Value& valu
   return target;
 }
 
-/// Returns what an operand stands for that is copied into a whole.
-std::optional<FitTarget> target_of_part(const FitTarget& whole, const Copy& copy,
-                                        const Shape& shape) {
-  FitTarget target{whole.value, {}};
-  for (size_t d = 0; d < shape.size(); ++d) {
-    Shape at(static_cast<size_t>(shape[d]), -1);
-    for (size_t i = 0; i < copy.from[d].size(); ++i) {
-      long& place = at[static_cast<size_t>(copy.from[d][i])];
-      if (place >= 0) return std::nullopt;  // it is copied to several places
-      place = whole.at[d][static_cast<size_t>(copy.to[d][i])];
-    }
-    if (std::find(at.begin(), at.end(), -1) != at.end()) return std::nullopt;  // a part of it is not
-    target.at.push_back(std::move(at));
-  }
-  return target;
-}
+/// How a node copies one of its operands, in parts. Element (from[0][i], from[1][j], ...) of it
+/// becomes element (to[0][i], to[1][j], ...) of the output.
+using OperandCopies = std::vector<Copy>;
 
 /// Returns how a node copies each of its operands into its output; nothing if it does more.
-std::vector<Copy> copies_of(const Graph& graph, const Node& node, Context& context) {
+std::vector<OperandCopies> copies_of(const Graph& graph, const Node& node, Context& context) {
   Call call = call_of(graph, node);
   if (node.outputs.size() != 1 || !has_nest(call)) return {};
   Nest nest = nest_of(context, call);
-  if (nest.statements().size() != node.inputs.size()) return {};
-  std::vector<Copy> copies;
+  std::vector<size_t> operand;  // of each tensor
+  size_t operands = 0;
+  for (const Tensor& tensor : nest.tensors()) {
+    operand.push_back(operands);
+    operands += tensor.role == Role::input || tensor.role == Role::weight ? 1 : 0;
+  }
+  if (operands != node.inputs.size()) return {};
+  std::vector<OperandCopies> copies(operands);
   for (const Statement& s : nest.statements()) {
     if (s.value.op != Expr::Op::read || s.update != Update::assign) return {};
     try {
-      copies.push_back(copy_of(nest, s));
+      Copy copy = copy_of(nest, s);
+      if (nest.tensors()[copy.tensor].role != Role::input) return {};
+      copies[operand[copy.tensor]].push_back(std::move(copy));
     } catch (const NoForm&) {
       return {};
     }
@@ -80,17 +75,51 @@ std::vector<Copy> copies_of(const Graph& graph, const Node& node, Context& conte
   return copies;
 }
 
+/// Where elements go that are copied in parts: for each index in a dimension, another one.
+struct Moves {
+  std::vector<Shape> to;  ///< of each dimension
+};
+
+/// Puts the parts of a copy together, seen from one side. Returns nothing unless each element is
+/// copied once, and each index of a dimension goes to one other.
+std::optional<Moves> moves_of(const OperandCopies& copies, const Shape& shape,
+                              std::vector<Shape> Copy::*from, std::vector<Shape> Copy::*to) {
+  Moves moves;
+  for (long extent : shape) moves.to.emplace_back(static_cast<size_t>(extent), -1);
+  long copied = 0;
+  for (const Copy& copy : copies) {
+    long count = 1;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const Shape &begin = (copy.*from)[d], &end = (copy.*to)[d];
+      count *= static_cast<long>(begin.size());
+      for (size_t i = 0; i < begin.size(); ++i) {
+        long& place = moves.to[d][static_cast<size_t>(begin[i])];
+        if (place >= 0 && place != end[i]) return std::nullopt;
+        place = end[i];
+      }
+    }
+    copied += count;
+  }
+  if (copied != count_of(shape)) return std::nullopt;
+  return moves;
+}
+
 /// Adds what the operands of a node stand for, if it only copies them.
 void add_parts(std::map<ValueId, FitTarget>& targets, const Graph& graph, const Node& node,
                Context& context) {
   auto whole = targets.find(node.outputs.front());
   if (whole == targets.end()) return;
-  std::vector<Copy> copies = copies_of(graph, node, context);
+  std::vector<OperandCopies> copies = copies_of(graph, node, context);
   for (size_t i = 0; i < copies.size(); ++i) {
     const Value& operand = graph.values[node.inputs[i]];
     if (operand.kind != Value::Kind::computed || targets.contains(node.inputs[i])) continue;
-    auto part = target_of_part(whole->second, copies[i], operand.type.shape);
-    if (part) targets.emplace(node.inputs[i], *part);
+    auto moves = moves_of(copies[i], operand.type.shape, &Copy::from, &Copy::to);
+    if (!moves) continue;
+    FitTarget target{whole->second.value, moves->to};
+    for (size_t d = 0; d < target.at.size(); ++d) {
+      for (long& place : target.at[d]) place = whole->second.at[d][static_cast<size_t>(place)];
+    }
+    targets.emplace(node.inputs[i], std::move(target));
   }
 }
 
@@ -116,18 +145,18 @@ std::optional<Shape> channels_copied(const Graph& network, ValueId value) {
   Context context;
   for (const Node& node : network.nodes) {
     if (node.outputs.front() != value) continue;
-    std::vector<Copy> copies = copies_of(network, node, context);
+    std::vector<OperandCopies> copies = copies_of(network, node, context);
     if (copies.size() != 1) return std::nullopt;
-    const Copy& copy = copies.front();
-    for (size_t d = 0; d < copy.to.size(); ++d) {
-      bool all = copy.to[d] == counted(network.values[value].type.shape[d]);
-      bool same = d == 1 || copy.from[d] == counted(network.values[node.inputs[0]].type.shape[d]);
-      if (!all || !same) return std::nullopt;
-    }
+    const Shape& shape = network.values[value].type.shape;
+    auto moves = moves_of(copies[0], shape, &Copy::to, &Copy::from);
     auto before = channels_copied(network, node.inputs.front());
-    if (!before) return std::nullopt;
-    Shape channels;
-    for (long c : copy.from[1]) channels.push_back((*before)[static_cast<size_t>(c)]);
+    if (!moves || !before) return std::nullopt;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      long extent = network.values[node.inputs.front()].type.shape[d];
+      if (d != 1 && moves->to[d] != counted(extent)) return std::nullopt;
+    }
+    Shape channels = moves->to[1];
+    for (long& c : channels) c = (*before)[static_cast<size_t>(c)];
     return channels;
   }
   return std::nullopt;

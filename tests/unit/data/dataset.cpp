@@ -289,5 +289,27 @@ TEST_F(NpyDataset, RefusesFilesThatDoNotBelongTogether) {
   expect_failure([&] { load_dataset("npy:none.npy,y.npy"); }, {"none.npy", "No such file"});
 }
 
+TEST(Dataset, ValidatesWithTheSamplesThatTrainingLeavesOut) {
+  // What torch.randperm(50000, generator=torch.Generator().manual_seed(0)) begins with.
+  std::vector<long> held = validation_samples(50000);
+  ASSERT_EQ(held.size(), 5000U);
+  EXPECT_EQ(std::vector<long>(held.begin(), held.begin() + 4),
+            (std::vector<long>{36044, 49165, 37807, 11341}));
+  EXPECT_EQ(validation_samples(20).size(), 2U);
+  EXPECT_EQ(validation_samples(3).size(), 1U);
+
+  Dataset all = load_dataset("synthetic:7,50", Split::train);
+  Dataset validation = load_dataset("synthetic:7,50", Split::validation);
+  Dataset learnt = load_dataset("synthetic:7,50", Split::learnt);
+  ASSERT_EQ(validation.count, 5);
+  ASSERT_EQ(learnt.count, 45);
+  std::vector<long> held_of_50 = validation_samples(50);
+  for (long i = 0; i < validation.count; ++i) {
+    EXPECT_EQ(validation.images(i, 1), all.images(held_of_50[static_cast<size_t>(i)], 1));
+    EXPECT_EQ(validation.labels(i, 1), all.labels(held_of_50[static_cast<size_t>(i)], 1));
+  }
+  EXPECT_EQ(learnt.images(0, learnt.count).shape(), (Shape{45, 3, 32, 32}));
+}
+
 }  // namespace
 }  // namespace lathe::test
