@@ -18,7 +18,7 @@
 namespace lathe {
 
 struct FitOptions {
-  double ridge = 0.01;  ///< how much weights are drawn to what they were (normal_equations.h)
+  double ridge = 0.1;  ///< how much weights are drawn to what they were (normal_equations.h)
   long observations = 6;  ///< at most so many for each weight of a filter
   int threads = 1;
   /// Is told how many layers are done, and of how many.

@@ -10,6 +10,7 @@
 #include "compile/walk.h"
 #include "metrics/metric_probe.h"
 #include "ops/op.h"
+#include "program/layers.h"
 #include "program/pieces.h"
 #include "program/rebatch.h"
 #include "transforms/transform_network.h"
@@ -17,7 +18,7 @@
 namespace lathe {
 namespace {
 
-/// Returns what metrics of size say of a network. Nothing runs for that.
+/// Returns what metrics say that look at the structure of a network. Nothing runs for that.
 std::vector<Score> sizes_of(const Graph& network, const std::vector<Metric>& metrics) {
   if (metrics.empty()) return {};
   Batch batch{Array(Element::f32, network.values[network.inputs.front()].type.shape), {}};
@@ -42,6 +43,36 @@ std::vector<size_t> regressors_of(const std::vector<size_t>& channels, size_t wi
     for (size_t i = 0; i < window; ++i) result.push_back(c * window + i);
   }
   return result;
+}
+
+/// Returns what is kept of each layer of the original, in a network that was fitted to it.
+Score kept_in(const Fit& fit, const std::vector<std::string>& names) {
+  std::vector<double> lost(names.size(), 0), parts(names.size(), 0);
+  for (const LayerFit& layer : fit.layers) {
+    auto place = layer_with(layer.layer, names);
+    if (!place) continue;
+    lost[*place] += layer.unexplained;
+    parts[*place] += 1;
+  }
+  Score score;
+  for (size_t i = 0; i < names.size(); ++i) {
+    constexpr double least = 0.01;  // a layer of which nothing is left is no further away than this
+    double kept = parts[i] == 0 ? 1 : std::max(least, 1 - lost[i] / parts[i]);
+    score.layers.push_back({names[i], kept});
+    score.total += kept;
+  }
+  return score;
+}
+
+/// Returns the layers that "kept" scores.
+std::vector<size_t> scored_layers(const Graph& network, Context& context) {
+  std::vector<size_t> nodes;
+  for (size_t n = 0; n < network.nodes.size(); ++n) {
+    const Node& node = network.nodes[n];
+    if (node.op != "conv") continue;
+    if (regression_of(nest_of(context, call_of(network, node)))) nodes.push_back(n);
+  }
+  return nodes;
 }
 
 }  // namespace
@@ -103,16 +134,12 @@ KeptShares::KeptShares(const Graph& network, const std::vector<Array>& minibatch
   check(!metrics_.empty() && metrics_.front().name == "kept", "a trained network is judged by that");
   Graph many = rebatched(network, minibatches.front().shape().front());
   auto users = consumers(many);
-  std::vector<size_t> nodes;
-  std::map<ValueId, size_t> wanted;
   Context context;
-  for (size_t n = 0; n < many.nodes.size(); ++n) {
-    const Node& node = many.nodes[n];
-    if (!is_layer(node) || node.op != "conv") continue;
-    if (!regression_of(nest_of(context, call_of(many, node)))) continue;
-    nodes.push_back(n);
-    ++wanted[node.inputs.front()];
-    ++wanted[node.outputs.front()];
+  std::vector<size_t> nodes = scored_layers(many, context);
+  std::map<ValueId, size_t> wanted;
+  for (size_t n : nodes) {
+    ++wanted[many.nodes[n].inputs.front()];
+    ++wanted[many.nodes[n].outputs.front()];
   }
   Runners runners({.weights = WeightData::later}, options.threads);
   Walk walk(many, minibatches, runners, wanted);
@@ -213,6 +240,22 @@ double KeptShares::kept_by(const Layer& layer, const Graph& changed) const {
   }
   if (std::find(explained.begin(), explained.end(), false) != explained.end()) refuse();
   return sum.mean();
+}
+
+std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
+                                         const std::vector<Metric>& metrics) {
+  check(!metrics.empty() && metrics.front().name == "kept", "a trained network is judged by that");
+  Context context;
+  std::vector<std::string> names;
+  for (size_t n : scored_layers(original, context)) names.push_back(original.nodes[n].name);
+  std::vector<Scores> before{{"kept", {kept_in({}, names)}}}, after{{"kept", {kept_in(fit, names)}}};
+  std::vector<Metric> others(metrics.begin() + 1, metrics.end());
+  std::vector<Score> was = sizes_of(original, others), is = sizes_of(fit.network, others);
+  for (size_t m = 0; m < others.size(); ++m) {
+    before.push_back({others[m].name, {was[m]}});
+    after.push_back({others[m].name, {is[m]}});
+  }
+  return compared(before, after);
 }
 
 }  // namespace lathe

@@ -16,6 +16,8 @@
 #include <mutex>
 
 #include "base/array.h"
+#include "capacity/fit.h"
+#include "capacity/gate.h"
 #include "capacity/layer_scores.h"
 #include "graph/graph.h"
 
@@ -58,5 +60,10 @@ class KeptShares : public LayerScores {
 
   double kept_by(const Layer& layer, const Graph& changed) const;
 };
+
+/// Compares a network that was fitted with its original: by "kept", the first of the metrics, and by
+/// others that look at the structure of a network alone.
+std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
+                                         const std::vector<Metric>& metrics);
 
 }  // namespace lathe

@@ -40,7 +40,8 @@ nlohmann::json to_json(const FitResult& found) {
     layers.push_back(
         {{"layer", layer.layer}, {"sliced", layer.before}, {"fitted", layer.unexplained}});
   }
-  result = {{"layers", layers}, {"unfitted", found.fit.unfitted}};
+  result = {
+      {"layers", layers}, {"unfitted", found.fit.unfitted}, {"features", found.features}};
   if (found.original) {
     auto of = [](const AnswerCounts& counts) {
       return nlohmann::json{{"top1", counts.top1()}, {"loss", counts.loss}};

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "bundle/making.h"
+#include "capacity/kept.h"
 #include "program/rebatch.h"
 #include "transforms/transform.h"
 
@@ -13,6 +14,21 @@ namespace lathe {
 namespace {
 
 constexpr long minibatch = 32;  // samples that run at a time
+
+/// Returns all that a rule for trained networks may look at, by metric and form.
+std::map<std::string, std::map<std::string, double>> features_of(const Graph& original,
+                                                                 const Fit& fit) {
+  std::map<std::string, std::map<std::string, double>> result;
+  std::vector<Metric> metrics =
+      parse_metrics("kept,macs,params,units,inputs,neighbours,connected,across");
+  for (const Comparison& comparison : compared_trained(original, fit, metrics)) {
+    for (const MetricForm& each : find_metric(comparison.metric).contributes.forms) {
+      result[comparison.metric][name_of(each.form)] =
+          value_of({comparison.metric, each.form}, comparison);
+    }
+  }
+  return result;
+}
 
 }  // namespace
 
@@ -75,6 +91,7 @@ FitResult fit_network(const FitJobOptions& options, const JobListener& listener)
   result.fit = fit_recipe(original, recipe,
                           load_dataset(options.data, Split::learnt, options.normalize),
                           options.samples, {options.ridge, FitOptions().observations, threads, progress});
+  result.features = features_of(transformed(original, orders_in(recipe)), result.fit);
   if (options.validate == 0) return result;
   Dataset data = load_dataset(options.data, Split::validation, options.normalize);
   auto counted = [&](const Graph& graph) {

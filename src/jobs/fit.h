@@ -28,6 +28,9 @@ struct FitResult {
   Fit fit;
   /// Of the original, of the changed network with the weights that the steps left it, and fitted.
   std::optional<AnswerCounts> original, sliced, fitted;
+  /// The network compared with the original by what rules for trained networks may read: the values
+  /// of all forms of each metric.
+  std::map<std::string, std::map<std::string, double>> features = {};
 };
 
 /// Returns the first samples of a dataset in minibatches, in the form that the network reads.

@@ -10,7 +10,6 @@
 #include "capacity/judgeable.h"
 #include "capacity/kept.h"
 #include "jobs/fit.h"
-#include "program/layers.h"
 #include "program/rebatch.h"
 
 namespace lathe {
@@ -33,27 +32,6 @@ SearchJudge judge_untrained(const ScoreArguments& arguments, const GateRule& rul
     return compared(*original, scorer->run(transformed(*scored, recipe), metrics));
   };
   return result;
-}
-
-/// Returns what is kept of each layer of the original, in a network that was fitted to it.
-Score kept_in(const Fit& fit, const std::vector<LayerScore>& layers) {
-  std::vector<std::string> names;
-  for (const LayerScore& layer : layers) names.push_back(layer.layer);
-  std::vector<double> lost(names.size(), 0), parts(names.size(), 0);
-  for (const LayerFit& layer : fit.layers) {
-    auto place = layer_with(layer.layer, names);
-    if (!place) continue;
-    lost[*place] += layer.unexplained;
-    parts[*place] += 1;
-  }
-  Score score;
-  for (size_t i = 0; i < names.size(); ++i) {
-    constexpr double least = 0.01;  // a layer of which nothing is left is no further away than this
-    double kept = parts[i] == 0 ? 1 : std::max(least, 1 - lost[i] / parts[i]);
-    score.layers.push_back({names[i], kept});
-    score.total += kept;
-  }
-  return score;
 }
 
 /// A trained network, and what is asked of it.
@@ -90,15 +68,6 @@ class TrainedNetwork {
     return validated(network, data, validating_samples, workers_of(arguments_), listener_);
   }
 
-  /// Returns what the other metrics say of a network: they look at its structure alone.
-  std::vector<Scores> structure(const NetworkRecipe& recipe, const std::vector<Metric>& metrics) const {
-    ScoreArguments once = arguments_;
-    once.seeds = 1;
-    once.samples = 2;
-    Graph changed = rebatched(transformed(network_, recipe), once.samples);
-    return make_scorer(once).run(changed, metrics);
-  }
-
  private:
   ScoreArguments arguments_;
   JobListener listener_;
@@ -131,18 +100,12 @@ SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
   result.order = trained->order();
   result.rule = suited(find_rule("trained"), network, dataset_of(arguments));
   result.rule.tolerance = rule.tolerance;
-  std::vector<Metric> metrics = result.rule.metrics(), others(metrics.begin() + 1, metrics.end());
+  std::vector<Metric> metrics = result.rule.metrics();
   result.layers = trained->layers(metrics);
-  Score whole = result.layers->original_scores().front();
   result.fit = [=](const NetworkRecipe& recipe) { return trained->fit(recipe); };
   result.answers = [=](const Graph& graph) { return trained->answers(graph); };
   result.compare = [=](const NetworkRecipe& recipe) {
-    std::vector<Scores> before = trained->structure({}, others);
-    std::vector<Scores> after = trained->structure(recipe, others);
-    before.insert(before.begin(), {metrics.front().name, {whole}});
-    after.insert(after.begin(),
-                 {metrics.front().name, {kept_in(trained->fit(recipe), whole.layers)}});
-    return compared(before, after);
+    return compared_trained(trained->network(), trained->fit(recipe), metrics);
   };
   return result;
 }
