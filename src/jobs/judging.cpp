@@ -92,14 +92,13 @@ class TrainedNetwork {
 };
 
 SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
-                          const GateRule& rule, const JobListener& listener) {
+                          const JobListener& listener) {
   auto trained = std::make_shared<TrainedNetwork>(arguments, network, listener);
   SearchJudge result;
   result.is_trained = true;
   result.network = trained->network();
   result.order = trained->order();
   result.rule = suited(find_rule("trained"), network, dataset_of(arguments));
-  result.rule.tolerance = rule.tolerance;
   std::vector<Metric> metrics = result.rule.metrics();
   result.layers = trained->layers(metrics);
   result.fit = [=](const NetworkRecipe& recipe) { return trained->fit(recipe); };
@@ -116,11 +115,12 @@ bool uses_weights(const Graph& network, const ScoreArguments& arguments) {
   return is_trained(network) && dataset_of(arguments) != "synthetic";
 }
 
-SearchJudge judge_for(const ScoreArguments& arguments, const GateRule& rule,
-                      const JobListener& listener) {
+std::shared_ptr<SearchJudge> judge_for(const ScoreArguments& arguments, const GateRule& rule,
+                                       const JobListener& listener) {
   Graph network = load_network(arguments.network);
-  return uses_weights(network, arguments) ? judge_trained(arguments, network, rule, listener)
-                                          : judge_untrained(arguments, rule);
+  return std::make_shared<SearchJudge>(uses_weights(network, arguments)
+                                           ? judge_trained(arguments, network, listener)
+                                           : judge_untrained(arguments, rule));
 }
 
 }  // namespace lathe

@@ -1,9 +1,9 @@
 // How a search judges networks: by scores before training, or, if the network is trained, by what
 // its layers can still compute.
 //
-//   SearchJudge judge = judge_for(options.score, rule, listener);
-//   judge.layers->change("layer3.0.conv1", recipe)       what a layer scores alone
-//   judge.compare(recipe)                                what a network scores
+//   std::shared_ptr<SearchJudge> judge = judge_for(options.score, rule, listener);
+//   judge->layers->change("layer3.0.conv1", recipe)      what a layer scores alone
+//   judge->compare(recipe)                               what a network scores
 #pragma once
 
 #include <memory>
@@ -39,8 +39,8 @@ struct SearchJudge {
 bool uses_weights(const Graph& network, const ScoreArguments& arguments);
 
 /// Loads the network and looks at it once. Fails, and says why, if it cannot be judged. The rule is
-/// one for untrained networks; for a trained one it gives the tolerance.
-SearchJudge judge_for(const ScoreArguments& arguments, const GateRule& rule,
+/// one for untrained networks; trained ones have their own.
+std::shared_ptr<SearchJudge> judge_for(const ScoreArguments& arguments, const GateRule& rule,
                       const JobListener& listener = {});
 
 }  // namespace lathe

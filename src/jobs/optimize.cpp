@@ -42,6 +42,11 @@ Journal::Identity identity_of(const OptimizeOptions& options, const Graph& netwo
 
 std::string bundle_in(const std::string& folder) { return folder + "/bundle"; }
 
+GateRule with_tolerance(GateRule rule, double tolerance) {
+  rule.tolerance = tolerance;
+  return rule;
+}
+
 /// Returns the space that a strategy is for, before any of it is screened.
 NetworkSpace space_for(const Strategy& strategy, const Graph& network, SpaceOptions options) {
   if (strategy.space == SpaceOf::blocks) return block_space(network, options);
@@ -76,14 +81,15 @@ class NetworkSearch {
         strategy_(find_strategy(options.strategy)),
         budget_(options.budget),
         space_(reachable_space(strategy_, load_network(options.score.network), options, listener)),
-        judge_(judge_for(options.score, options.rule, listener)),
-        timed_(judge_.network),
-        rule_(judge_.rule),
+        judge_(options.judge ? options.judge : judge_for(options.score, options.rule, listener)),
+        timed_(judge_->network),
+        rule_(with_tolerance(judge_->rule, options.rule.tolerance)),
         folder_(options.folder),
         identity_(identity_of(options, timed_, rule_)),
         journal_(own_folder(options.folder), identity_),
         original_(initialised(timed_, options.score.network.seed)),
         bench_(original_, bench_options(options)) {
+    if (!options.known_in.empty()) journal_.adopt(options.known_in);
     compare_with_peers();
     measure_original();
     folder_.keep();
@@ -112,9 +118,9 @@ class NetworkSearch {
   const Strategy& strategy_;
   Budget budget_;
   NetworkSpace space_;
-  SearchJudge judge_;
+  std::shared_ptr<SearchJudge> judge_;
   const Graph& timed_;
-  const GateRule& rule_;
+  GateRule rule_;
   WorkFolder folder_;
   Journal::Identity identity_;
   Journal journal_;
@@ -221,7 +227,7 @@ class NetworkSearch {
     int workers = workers_of(options_.score);
     bool is_list = strategy_.space == SpaceOf::blocks;  // of which nothing is left out
     if (options_.space.most > 0 && !is_list) {
-      auto few = screened(space_, options_.space.most, rule_, *judge_.layers, journal_, workers,
+      auto few = screened(space_, options_.space.most, rule_, *judge_->layers, journal_, workers,
                           table_options(Phase::looking));
       if (!few) return false;
       space_ = std::move(*few);
@@ -230,7 +236,7 @@ class NetworkSearch {
     tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
     return measure_layers(tables_, space_, timed_, bench_, journal_,
                           table_options(Phase::measuring)) &&
-           score_layers(tables_, space_, *judge_.layers, journal_, workers, table_options(Phase::scoring));
+           score_layers(tables_, space_, *judge_->layers, journal_, workers, table_options(Phase::scoring));
   }
 
   /// Chooses how many channels are left by the tables alone, among few numbers; then looks at
@@ -253,7 +259,7 @@ class NetworkSearch {
   SearchReport searched(const Strategy& strategy, const StrategyInput& in, const std::string& name,
                         Phase phase) {
     SearchLaboratory laboratory{timed_,
-                                judge_.compare,
+                                judge_->compare,
                                 options_.score.network.seed,
                                 bench_,
                                 journal_,
@@ -276,7 +282,7 @@ class NetworkSearch {
     block_tables_.mixing = std::make_shared<AssignmentMixing>(timed_, blocks_);
     TableOptions how = table_options(Phase::comparing);
     return measure_layers(block_tables_, blocks_, timed_, bench_, journal_, how) &&
-           score_layers(block_tables_, blocks_, *judge_.layers, journal_, workers_of(options_.score), how);
+           score_layers(block_tables_, blocks_, *judge_->layers, journal_, workers_of(options_.score), how);
   }
 
   /// Chooses from the list of blocks: at random, as searches over blocks do, and by the same
@@ -323,9 +329,9 @@ class NetworkSearch {
     result.limits = limits_reached(input(), result, report.fastest_accepted);
     set_origin(result);
     std::optional<Graph> fitted;
-    if (judge_.is_trained && result.found) {
-      fitted = judge_.fit(result.winner.recipe).network;
-      AnswerCounts own = judge_.answers(timed_), before = judge_.answers(*fitted);
+    if (judge_->is_trained && result.found) {
+      fitted = judge_->fit(result.winner.recipe).network;
+      AnswerCounts own = judge_->answers(timed_), before = judge_->answers(*fitted);
       result.accuracy = {own.top1(), before.top1(), own.samples, {}, {}, {}};
     }
     write(result, tuning.compiling(), fitted);
@@ -393,7 +399,7 @@ class NetworkSearch {
     making.seed = options_.score.network.seed;
     making.about = about(result, options_.score.normalize);
     if (fitted) making.fitted = {options_.score.data, options_.score.normalize, fitted_samples};
-    NetworkRecipe recipe = result.found ? judge_.order : NetworkRecipe();
+    NetworkRecipe recipe = result.found ? judge_->order : NetworkRecipe();
     recipe.insert(recipe.end(), result.winner.recipe.begin(), result.winner.recipe.end());
     make_bundle(load_network(options_.score.network), recipe, making, how,
                 bundle_in(options_.folder), page, fitted ? &*fitted : nullptr);

@@ -130,6 +130,19 @@ std::vector<std::string> Journal::file_names() {
 
 Journal::~Journal() { close(lock_); }
 
+void Journal::adopt(const std::string& folder) {
+  {
+    Query attach(database_, "ATTACH DATABASE ? AS other");
+    attach.bind(file_of(folder)).step();
+  }
+  database_.run(
+      "INSERT OR IGNORE INTO numbers SELECT name, value FROM other.numbers;"
+      "INSERT OR IGNORE INTO trials (subject, recipe, outcome, reason, time, own, details) "
+      "SELECT subject, recipe, outcome, reason, time, own, details FROM other.trials "
+      "WHERE subject NOT LIKE '%network%' ORDER BY number;"
+      "DETACH DATABASE other");
+}
+
 std::optional<Trial> Journal::find(const std::string& subject, const std::string& recipe) const {
   Query query(database_,
               fmt::format("SELECT {} FROM trials WHERE subject = ? AND recipe = ?", columns));
