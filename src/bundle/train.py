@@ -516,7 +516,8 @@ def tuned(run, images, out):
     else:
         before = run.accuracy(run.model, images, validation)
         print(f"before training: {before:.2f} % of {len(validation)} validation images")
-    run.record(run.ready(next(images.batches(order[:options.batch], options.batch))[0]))
+    if options.record:
+        run.record(run.ready(next(images.batches(order[:options.batch], options.batch))[0]))
     while epoch < options.epochs:
         begin = time.time()
         loss = one_epoch(run, images, order, epoch, optimiser, schedule)
@@ -694,6 +695,8 @@ def parsed(arguments):
     add("--smoothing", type=float, default=0.1, help="of labels (0.1)")
     add("--decay", type=float, default=5e-4, help="of weights (0.0005)")
     add("--warm-up", type=float, default=0.3, help="the share of steps in which the rate rises")
+    add("--no-record", dest="record", action="store_false",
+        help="start every kernel from Python (on a GPU, they are recorded and repeated)")
     add("--no-norms", dest="norms", action="store_false",
         help="do not normalise, while training, a network whose normalisations were folded")
     add("--normalize", choices=sorted(NORMALISATIONS), default=settings_of_bundle(),
