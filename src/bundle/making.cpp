@@ -150,12 +150,6 @@ CompileOptions options_of(const Making& making) {
   return with_choices(options, making.choices);
 }
 
-bool is_trained(const Graph& network) {
-  return std::all_of(network.values.begin(), network.values.end(), [](const Value& value) {
-    return value.kind != Value::Kind::weight || value.data;
-  });
-}
-
 void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making making,
                  const CompileOptions& options, const std::string& folder,
                  const std::string& report, const Graph* changed) {

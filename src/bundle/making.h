@@ -68,9 +68,6 @@ std::string structure_of(const Graph& network);
 /// Returns the options to compile with, choices included.
 CompileOptions options_of(const Making& making);
 
-/// Did the network come with all of its weights? Then somebody trained it.
-bool is_trained(const Graph& network);
-
 /// Applies the recipe to a network, compiles the result and writes the bundle, with the page about
 /// the search if there is one. Fills in those parts of "making" that follow from the network and
 /// the options. "changed" is the network with the recipe applied, if its weights were fitted.

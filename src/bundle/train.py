@@ -312,29 +312,6 @@ def grad_scaler(enabled):
     return torch.cuda.amp.GradScaler(enabled=enabled)  # PyTorch before 2.3
 
 
-class Recorded(torch.nn.Module):
-    """A network whose kernels are recorded for images of one shape, and repeated; it does not learn."""
-
-    def __init__(self, network, images, mixed):
-        super().__init__()
-        self.network, self.images, self.graph = network, images.clone(), torch.cuda.CUDAGraph()
-        stream = torch.cuda.Stream()
-        stream.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(stream), torch.no_grad(), mixed():
-            for _ in range(3):  # libraries choose their kernels
-                network(self.images)
-        torch.cuda.current_stream().wait_stream(stream)
-        with torch.no_grad(), mixed(), torch.cuda.graph(self.graph):
-            self.answer = network(self.images)
-
-    def forward(self, images):
-        if images.shape != self.images.shape:
-            return self.network(images)
-        self.images.copy_(images)
-        self.graph.replay()
-        return self.answer
-
-
 class Run:
     """What all parts of a training share: the networks, the device and how numbers are stored."""
 
@@ -374,25 +351,7 @@ class Run:
     def mixed(self):
         if not self.is_half:
             return contextlib.nullcontext()
-        return torch.autocast(self.device.type, self.half, cache_enabled=False)
-
-    def record(self, images):
-        """Records the kernels of both networks once, and repeats them from then on.
-
-        A small network has kernels so short that the GPU waits for Python, most of the time.
-        """
-        if self.device.type != "cuda":
-            return
-        before = {k: v.clone() for k, v in self.model.state_dict().items()}
-        try:
-            with self.mixed():
-                torch.cuda.make_graphed_callables(self.model.train(), (images.clone(),))
-            self.model.load_state_dict(before)  # statistics have seen the recording
-            if self.teacher is not None:
-                self.teacher = Recorded(self.teacher, images, self.mixed)
-        except RuntimeError as error:
-            print(f"not recorded, so it is slower: {error}", file=sys.stderr)
-            self.model.load_state_dict(before)
+        return torch.autocast(self.device.type, self.half)
 
     def loss(self, images, labels):
         """The distance from the labels, and from what the teacher says of the same images."""
@@ -516,8 +475,6 @@ def tuned(run, images, out):
     else:
         before = run.accuracy(run.model, images, validation)
         print(f"before training: {before:.2f} % of {len(validation)} validation images")
-    if options.record:
-        run.record(run.ready(next(images.batches(order[:options.batch], options.batch))[0]))
     while epoch < options.epochs:
         begin = time.time()
         loss = one_epoch(run, images, order, epoch, optimiser, schedule)
@@ -695,8 +652,6 @@ def parsed(arguments):
     add("--smoothing", type=float, default=0.1, help="of labels (0.1)")
     add("--decay", type=float, default=5e-4, help="of weights (0.0005)")
     add("--warm-up", type=float, default=0.3, help="the share of steps in which the rate rises")
-    add("--no-record", dest="record", action="store_false",
-        help="start every kernel from Python (on a GPU, they are recorded and repeated)")
     add("--no-norms", dest="norms", action="store_false",
         help="do not normalise, while training, a network whose normalisations were folded")
     add("--normalize", choices=sorted(NORMALISATIONS), default=settings_of_bundle(),

@@ -204,6 +204,12 @@ Graph initialised(Graph graph, uint64_t seed) {
   return graph;
 }
 
+bool is_trained(const Graph& graph) {
+  return std::all_of(graph.values.begin(), graph.values.end(), [](const Value& value) {
+    return value.kind != Value::Kind::weight || value.data;
+  });
+}
+
 long weight_count(const Graph& graph) {
   long count = 0;
   for (const Value& value : graph.values) {

@@ -118,6 +118,9 @@ Graph without_dead(const Graph& graph);
 /// value's name: the same numbers on every machine.
 Graph initialised(Graph graph, uint64_t seed);
 
+/// Did the network come with all of its weights? Then somebody trained it.
+bool is_trained(const Graph& graph);
+
 /// Counts the elements of all weights.
 long weight_count(const Graph& graph);
 

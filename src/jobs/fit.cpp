@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "bundle/making.h"
 #include "capacity/kept.h"
 #include "program/rebatch.h"
 #include "transforms/transform.h"

@@ -2,7 +2,6 @@
 #include "jobs/importance.h"
 
 #include "base/error.h"
-#include "bundle/making.h"
 #include "program/rebatch.h"
 
 namespace lathe {

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "bundle/making.h"
 #include "capacity/first_order.h"
 #include "capacity/importance.h"
 #include "capacity/judgeable.h"
