@@ -60,9 +60,9 @@ def write_data(folder):
         shutil.copy(folder / "cifar" / "data_batch_1.bin", folder / "cifar" / f"{name}.bin")
 
 
-def make_bundle(lathe, train, folder):
+def make_bundle(lathe, train, folder, network=NETWORK):
     """Makes what train.py needs of a bundle: the network, and the original as its teacher."""
-    run(lathe, "export", NETWORK, "-o", folder / "original.onnx")
+    run(lathe, "export", network, "-o", folder / "original.onnx")
     run(lathe, "export", folder / "original.onnx", "--format", "torch", "-o", folder / "original.py")
     for form, name in (("onnx", "model.onnx"), ("torch", "model.py")):
         run(lathe, "export", folder / "original.onnx", "--apply", "second: group(2)", "--format",
@@ -125,6 +125,35 @@ def check_refused(python, folder):
         assert not (folder / "refused").exists(), data
 
 
+def write_folded(path):
+    """Writes the network with biases, as exporters leave it that fold normalisations into them."""
+    text = NETWORK.read_text()
+    for layer in ("stem", "first", "second"):
+        text = text.replace(f"weight {layer}.weight",
+                            f"weight {layer}.bias: f32[32] = uniform(0.2)\nweight {layer}.weight")
+        text = text.replace(f", {layer}.weight, pads", f", {layer}.weight, {layer}.bias, pads")
+    path.write_text(text)
+
+
+def check_folded(lathe, python, train, folder):
+    """Normalisations that are put back change nothing at first, and are folded in the end."""
+    write_folded(folder / "folded.graph")
+    make_bundle(lathe, train, folder, folder / "folded.graph")
+    command = [python, folder / "train.py", "--data", f"{folder}/x.npy,{folder}/y.npy", "--epochs", 2,
+               "--batch", 32, "--device", "cpu", "--normalize", "cifar", "--distill", 0.2]
+    said = [run(*command, "--out", folder / "put_back"),
+            run(*command, "--no-norms", "--out", folder / "left_away")]
+    before = [re.search(r"before training: .*", text).group(0) for text in said]
+    assert before[0] == before[1], said
+    assert not same_weights(folder / "put_back/trained.npz", folder / "left_away/trained.npz"), said
+    text = run(lathe, "evaluate", folder / "put_back/trained.onnx", "--data",
+               f"npy:{folder}/test_x.npy,{folder}/test_y.npy", "--normalize", "cifar")
+    found = float(re.search(r"top-1 +([0-9.]+) %", text).group(1))
+    test = float(re.search(r"test: ([0-9.]+) %", said[0]).group(1))
+    assert abs(found - test) < 100 / 60 + 0.01, (text, said[0])
+    print(f"normalisations put back: {before[0]}; folded again: {test} % in both")
+
+
 def main():
     lathe, train = Path(sys.argv[1]).resolve(), Path(sys.argv[2]).resolve()
     python = python_with_torch(sys.argv[3])
@@ -134,6 +163,7 @@ def main():
         make_bundle(lathe, train, folder)
         check_refused(python, folder)
         check_resumes(lathe, python, folder)
+        check_folded(lathe, python, train, folder)
 
 
 main()
