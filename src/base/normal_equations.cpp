@@ -33,8 +33,8 @@ RowsView view(const Matrix& matrix) {
 }  // namespace
 
 struct NormalEquations::State {
-  Eigen::MatrixXd squares;   // regressors x regressors: the lower half
-  Eigen::MatrixXd products;  // regressors x targets
+  Eigen::MatrixXd squares;                // regressors x regressors: the lower half
+  Eigen::MatrixXd products;               // regressors x targets
   Eigen::VectorXd sums, sums_of_squares;  // of the targets
   Eigen::VectorXd regressor_sums;
   double count = 0;
@@ -49,10 +49,10 @@ struct NormalEquations::State {
     return std::max(0.0, sums_of_squares(target) / count - mean * mean);
   }
 
-  /// Returns, for chosen regressors and targets, numbers whose squares add up to what the regressors
-  /// explain beside a constant, one after the other.
-  Eigen::MatrixXd whitened(const std::vector<size_t>& regressors, const std::vector<size_t>& targets,
-                           double ridge) const {
+  /// Returns, for chosen regressors and targets, numbers whose squares add up to what the
+  /// regressors explain beside a constant, one after the other.
+  Eigen::MatrixXd whitened(const std::vector<size_t>& regressors,
+                           const std::vector<size_t>& targets, double ridge) const {
     auto k = static_cast<Eigen::Index>(regressors.size());
     auto t = static_cast<Eigen::Index>(targets.size());
     Eigen::MatrixXd square(k, k), product(k, t);
@@ -66,8 +66,7 @@ struct NormalEquations::State {
       }
       for (Eigen::Index i = 0; i < t; ++i) {
         Eigen::Index target = at(targets[static_cast<size_t>(i)]);
-        product(j, i) =
-            products(column, target) - regressor_sums(column) * sums(target) / count;
+        product(j, i) = products(column, target) - regressor_sums(column) * sums(target) / count;
       }
     }
     double scale = k == 0 ? 0 : square.diagonal().sum() / static_cast<double>(k);
@@ -174,7 +173,8 @@ std::vector<double> NormalEquations::explained_by(const std::vector<size_t>& reg
   std::vector<double> result;
   for (size_t t = 0; t < targets.size(); ++t) {
     double variance = state_->variance(static_cast<Eigen::Index>(targets[t])) * state_->count;
-    result.push_back(variance <= 0 ? 1 : z.col(static_cast<Eigen::Index>(t)).squaredNorm() / variance);
+    result.push_back(variance <= 0 ? 1
+                                   : z.col(static_cast<Eigen::Index>(t)).squaredNorm() / variance);
   }
   return result;
 }

@@ -22,8 +22,8 @@ class NormalEquations {
   /// Adds observations, one in each row: what is known, and what is to be explained by it.
   void add(const Matrix& known, const Matrix& explained);
 
-  /// Returns the weights, a row for each target, that make the sum of squared errors least. They are
-  /// drawn to "start": its distance counts, times "ridge", in units of the mean square of a
+  /// Returns the weights, a row for each target, that make the sum of squared errors least. They
+  /// are drawn to "start": its distance counts, times "ridge", in units of the mean square of a
   /// regressor. The ridge must be above 0 unless the observations determine the weights. Fails
   /// where they do not.
   Matrix solved(const Matrix& start, double ridge) const;

@@ -42,7 +42,7 @@ struct Making {
   Effort effort = Effort::quick;
   double max_error = any_error;
   std::optional<MadeWeights> fitted = std::nullopt;  ///< none: weights are as the steps left them
-  RecordedChoices choices = {};  ///< filled in when the bundle is made
+  RecordedChoices choices = {};                      ///< filled in when the bundle is made
   nlohmann::json about = {};
 };
 

@@ -154,7 +154,8 @@ FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer,
   how_.kind.loss = ProbeKind::Loss::given;
   for (size_t i = 0; i < found.size(); ++i) {
     layers_[network.nodes[found[i].node].name] = {
-        layer_alone(network, found[i].node, found[i].norm), {probe.result(reads[i]), {}, probe.result(given[i])}};
+        layer_alone(network, found[i].node, found[i].norm),
+        {probe.result(reads[i]), {}, probe.result(given[i])}};
   }
   for (size_t i = 0; i < joins.size(); ++i) {
     passed_on_[joins[i]] = passed[i] == no_place ? 0 : probe.result(passed[i]).reals()[0];

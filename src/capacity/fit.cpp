@@ -207,8 +207,8 @@ class FitWalk {
     original_walk_->release(target.value);
     bool normalised = is_normalised(node);
     EquationOptions how{options_.observations, bias != nullptr || normalised, options_.threads};
-    std::vector<NormalEquations> equations =
-        equations_of(regression, nest.tensors()[regression.input], changed_walk_->of(input), wanted, how);
+    std::vector<NormalEquations> equations = equations_of(
+        regression, nest.tensors()[regression.input], changed_walk_->of(input), wanted, how);
     changed_walk_->release(input);
 
     std::vector<float> weights(weight.data->as<float>().begin(), weight.data->as<float>().end());

@@ -1,13 +1,14 @@
-// Weights for a network that steps changed, from what the trained original computes: layer by layer,
-// from the front, the weights with which a layer comes nearest to what it computed there, given what
-// it reads now. That is a regression for every nest that is linear in its weights.
+// Weights for a network that steps changed, from what the trained original computes: layer by
+// layer, from the front, the weights with which a layer comes nearest to what it computed there,
+// given what it reads now. That is a regression for every nest that is linear in its weights.
 //
 //   Fit fit = fitted(original, transformed(original, recipe), minibatches, {});
-//   fit.network                                  with other weights: it has an accuracy before training
-//   fit.layers[3].unexplained                    0.12 of what the layer's output varied is lost
+//   fit.network                                  with other weights: it has an accuracy before
+//   training fit.layers[3].unexplained                    0.12 of what the layer's output varied is
+//   lost
 //
-// The mean and variance of batch normalisations are measured anew on the way. Layers whose output the
-// original does not have keep the weights that the steps left them.
+// The mean and variance of batch normalisations are measured anew on the way. Layers whose output
+// the original does not have keep the weights that the steps left them.
 #pragma once
 
 #include <functional>
@@ -18,7 +19,7 @@
 namespace lathe {
 
 struct FitOptions {
-  double ridge = 0.1;  ///< how much weights are drawn to what they were (normal_equations.h)
+  double ridge = 0.1;     ///< how much weights are drawn to what they were (normal_equations.h)
   long observations = 6;  ///< at most so many for each weight of a filter
   int threads = 1;
   /// Is told how many layers are done, and of how many.

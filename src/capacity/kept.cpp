@@ -131,7 +131,8 @@ KeptShares::KeptShares(const Graph& network, const std::vector<Array>& minibatch
                        const std::vector<Metric>& metrics, const KeptOptions& options)
     : network_(network), metrics_(metrics), options_(options) {
   std::erase_if(metrics_, [](const Metric& m) { return !m.contributes.first_order; });
-  check(!metrics_.empty() && metrics_.front().name == "kept", "a trained network is judged by that");
+  check(!metrics_.empty() && metrics_.front().name == "kept",
+        "a trained network is judged by that");
   Graph many = rebatched(network, minibatches.front().shape().front());
   auto users = consumers(many);
   Context context;
@@ -155,9 +156,9 @@ KeptShares::KeptShares(const Graph& network, const std::vector<Array>& minibatch
     layer->channels = many.values[node.inputs[0]].type.shape[1];
     layer->filters = weight[0];
     layer->ridge = options.ridge;
-    layer->blocks = equations_of(regression, nest.tensors()[regression.input],
-                                 walk.of(node.inputs[0]), walk.of(node.outputs[0]),
-                                 {options.observations, false, options.threads});
+    layer->blocks =
+        equations_of(regression, nest.tensors()[regression.input], walk.of(node.inputs[0]),
+                     walk.of(node.outputs[0]), {options.observations, false, options.threads});
     walk.release(node.inputs[0]);
     walk.release(node.outputs[0]);
     bool normalised = is_normalised(many, users[node.outputs[0]]);
@@ -192,7 +193,8 @@ LayerChange KeptShares::change(const std::string& layer, const Recipe& recipe,
   result.scores.push_back(recipe.empty() ? 1
                           : width        ? found->second->kept_by(*width)
                                          : kept_by(*found->second, changed));
-  for (const Score& size : sizes_of(initialised(changed, 0), {metrics_.begin() + 1, metrics_.end()})) {
+  for (const Score& size :
+       sizes_of(initialised(changed, 0), {metrics_.begin() + 1, metrics_.end()})) {
     result.scores.push_back(size.total);
   }
   std::lock_guard lock(mutex_);
@@ -216,8 +218,8 @@ double KeptShares::kept_by(const Layer& layer, const Graph& changed) const {
     attributes.erase("groups");
     before.erase("groups");
     const Shape& weight = changed.values[node.inputs[1]].type.shape;
-    bool alike = attributes == before && std::equal(weight.begin() + 2, weight.end(),
-                                                    kernel.begin() + 2, kernel.end());
+    bool alike = attributes == before &&
+                 std::equal(weight.begin() + 2, weight.end(), kernel.begin() + 2, kernel.end());
     if (target == targets.end() || !channels || !alike) refuse();
     const Shape &to = target->second.at[1], &shape = layer.alone.values[own.outputs[0]].type.shape;
     for (size_t d = 0; d < shape.size(); ++d) {
@@ -248,7 +250,8 @@ std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
   Context context;
   std::vector<std::string> names;
   for (size_t n : scored_layers(original, context)) names.push_back(original.nodes[n].name);
-  std::vector<Scores> before{{"kept", {kept_in({}, names)}}}, after{{"kept", {kept_in(fit, names)}}};
+  std::vector<Scores> before{{"kept", {kept_in({}, names)}}},
+      after{{"kept", {kept_in(fit, names)}}};
   std::vector<Metric> others(metrics.begin() + 1, metrics.end());
   std::vector<Score> was = sizes_of(original, others), is = sizes_of(fit.network, others);
   for (size_t m = 0; m < others.size(); ++m) {

@@ -1,8 +1,9 @@
-// What is kept of a trained network: which share of what its layers computed they can still compute,
-// with other weights, after steps changed them.
+// What is kept of a trained network: which share of what its layers computed they can still
+// compute, with other weights, after steps changed them.
 //
 //   KeptShares kept(network, minibatches, rule.metrics(), {});       runs the network once
-//   kept.change("layer3.0.conv1", recipe).scores[0]                  0.88: 12 % of its output is lost
+//   kept.change("layer3.0.conv1", recipe).scores[0]                  0.88: 12 % of its output is
+//   lost
 //
 // That is a regression of what the layer computed on what it still reads (capacity/fit.h). All that
 // it needs of the samples are sums of products, of pairs of what the layer reads and of that with
@@ -61,8 +62,8 @@ class KeptShares : public LayerScores {
   double kept_by(const Layer& layer, const Graph& changed) const;
 };
 
-/// Compares a network that was fitted with its original: by "kept", the first of the metrics, and by
-/// others that look at the structure of a network alone.
+/// Compares a network that was fitted with its original: by "kept", the first of the metrics, and
+/// by others that look at the structure of a network alone.
 std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
                                          const std::vector<Metric>& metrics);
 

@@ -40,8 +40,8 @@ std::vector<float> padded(const Array& array, const Tensor& tensor) {
 std::vector<Shape> chosen_positions(size_t positions, size_t minibatches, size_t wanted) {
   Random random(0, "positions");
   std::vector<Shape> chosen(minibatches);
-  double share = std::min(1.0, static_cast<double>(wanted) /
-                                   static_cast<double>(positions * minibatches));
+  double share =
+      std::min(1.0, static_cast<double>(wanted) / static_cast<double>(positions * minibatches));
   for (Shape& of_one : chosen) {
     for (size_t p = 0; p < positions; ++p) {
       if (share >= 1 || random.uniform() < share) of_one.push_back(static_cast<long>(p));
@@ -51,9 +51,9 @@ std::vector<Shape> chosen_positions(size_t positions, size_t minibatches, size_t
 }
 
 /// Adds the observations at these positions of one minibatch.
-void add_rows(NormalEquations& equations, const Regression& regression, const RegressionBlock& block,
-              const std::vector<float>& input, std::span<const float> output,
-              const Shape& positions, bool has_constant) {
+void add_rows(NormalEquations& equations, const Regression& regression,
+              const RegressionBlock& block, const std::vector<float>& input,
+              std::span<const float> output, const Shape& positions, bool has_constant) {
   size_t each = block.regressors.size();
   for (size_t first = 0; first < positions.size(); first += rows_at_once) {
     size_t rows = std::min(rows_at_once, positions.size() - first);
@@ -82,8 +82,8 @@ std::vector<NormalEquations> equations_of(const Regression& regression, const Te
   const std::vector<RegressionBlock>& blocks = regression.blocks;
   size_t wanted =
       blocks.front().regressors.size() * static_cast<size_t>(std::max(1L, options.observations));
-  std::vector<Shape> positions = chosen_positions(regression.inputs_at.size(), inputs.size(),
-                                                  std::max(wanted, rows_at_once));
+  std::vector<Shape> positions =
+      chosen_positions(regression.inputs_at.size(), inputs.size(), std::max(wanted, rows_at_once));
   std::vector<std::vector<float>> read;
   for (const Array& array : inputs) read.push_back(padded(array, input));
   // Several blocks are several threads' work; the matrix of a single one is shared by all.

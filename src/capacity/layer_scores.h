@@ -59,9 +59,9 @@ class LayerScores {
   /// Returns the layers, in order, and what each scores in the original by the first metric.
   const std::vector<LayerScore>& original() const { return original_scores().front().layers; }
 
-  /// Returns what becomes of a layer that a recipe changes. If it has fewer channels, the recipe says
-  /// so of the layer alone, and "width" says how many. Answers are remembered. Several threads may
-  /// call this at once.
+  /// Returns what becomes of a layer that a recipe changes. If it has fewer channels, the recipe
+  /// says so of the layer alone, and "width" says how many. Answers are remembered. Several threads
+  /// may call this at once.
   virtual LayerChange change(const std::string& layer, const Recipe& recipe,
                              const std::optional<LayerWidth>& width = std::nullopt) = 0;
 

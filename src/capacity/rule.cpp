@@ -91,7 +91,8 @@ GateRule find_rule(const std::string& name_or_file) {
   if (name_or_file == "trained") return rule_from_json(nlohmann::json::parse(trained_rule));
   if (std::filesystem::is_regular_file(name_or_file)) return read_rule(name_or_file);
   fail(
-      "no rule '{}': there are two-sided, trained and paper, and files that 'lathe calibrate --write-rule "
+      "no rule '{}': there are two-sided, trained and paper, and files that 'lathe calibrate "
+      "--write-rule "
       "FILE' wrote",
       name_or_file);
 }

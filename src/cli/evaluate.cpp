@@ -144,7 +144,8 @@ std::function<int()> set_up_evaluate(Command& app) {
   app.add_option("--data", options->job.data,
                  "labelled images: cifar10:FOLDER, npy:X.npy,Y.npy or synthetic:SEED")
       ->required();
-  app.add_option("--split", options->split, "which part of the data; validation is what a bundle's train.py "
+  app.add_option("--split", options->split,
+                 "which part of the data; validation is what a bundle's train.py "
                  "validates with")
       ->check(one_of({"test", "train", "validation"}));
   app.add_option("--normalize", options->normalize, "how to normalise images")

@@ -1,5 +1,5 @@
-// fit.cpp: "lathe fit NETWORK --apply RECIPE": gives a changed network weights with which its layers
-// compute nearly what they did in the trained original.
+// fit.cpp: "lathe fit NETWORK --apply RECIPE": gives a changed network weights with which its
+// layers compute nearly what they did in the trained original.
 #include "jobs/fit.h"
 
 #include "base/error.h"
@@ -40,8 +40,7 @@ nlohmann::json to_json(const FitResult& found) {
     layers.push_back(
         {{"layer", layer.layer}, {"sliced", layer.before}, {"fitted", layer.unexplained}});
   }
-  result = {
-      {"layers", layers}, {"unfitted", found.fit.unfitted}, {"features", found.features}};
+  result = {{"layers", layers}, {"unfitted", found.fit.unfitted}, {"features", found.features}};
   if (found.original) {
     auto of = [](const AnswerCounts& counts) {
       return nlohmann::json{{"top1", counts.top1()}, {"loss", counts.loss}};
@@ -92,7 +91,8 @@ std::function<int()> set_up_fit(Command& app) {
       ->check(range(0.0, 1e6));
   app.add_option("--threads", job.threads, "number of workers; 0 means one per processor")
       ->check(range(0, 256));
-  app.add_option("-o,--output FILE", options->file, "write the network with its new weights (.onnx)")
+  app.add_option("-o,--output FILE", options->file,
+                 "write the network with its new weights (.onnx)")
       ->writes();
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run_fit(*options); };

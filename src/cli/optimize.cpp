@@ -123,7 +123,8 @@ std::function<int()> set_up_optimize(Command& app) {
   app.add_option("--strategy", job.strategy, "how networks are chosen")
       ->check(one_of(strategy_names()));
   app.add_option("--rule", options->rule,
-                 "of the gate: two-sided, paper, or a file of calibrate --write-rule");
+                 "of the gate: two-sided, paper, or a file of calibrate --write-rule; a trained "
+                 "network is judged by the rule for such");
   app.add_option("--tolerance", options->tolerance,
                  "how many points of accuracy may be lost, as the gate predicts")
       ->otherwise("the rule's, 0.5")

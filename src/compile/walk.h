@@ -3,7 +3,8 @@
 //
 //   Walk walk(network, images, runners, {{value, 1}});      images: minibatches of equal size
 //   walk.of(value);                                         computes what it depends on, too
-//   walk.release(value);                                    once for each time that it was announced
+//   walk.release(value);                                    once for each time that it was
+//   announced
 #pragma once
 
 #include <map>

@@ -33,8 +33,7 @@ std::map<std::string, std::map<std::string, double>> features_of(const Graph& or
 
 std::vector<Array> minibatches_of(const Dataset& data, const Graph& network, long samples) {
   const Shape& shape = network.values[network.inputs.front()].type.shape;
-  Dataset fitting =
-      data.fitted({{InputForm{Shape(shape.begin() + 1, shape.end())}}, data.classes});
+  Dataset fitting = data.fitted({{InputForm{Shape(shape.begin() + 1, shape.end())}}, data.classes});
   long each = std::min({minibatch, samples, fitting.count});
   std::vector<Array> result;
   for (long first = 0; first + each <= std::min(samples, fitting.count); first += each) {
@@ -65,8 +64,8 @@ Fit fit_recipe(const Graph& network, const NetworkRecipe& recipe, const Dataset&
 AnswerCounts validated(const Graph& network, const Dataset& data, long samples, int threads,
                        const JobListener& listener) {
   long batch = std::min(minibatch, data.count);
-  Runnable runnable = make_runnable(rebatched(initialised(network, 0), batch),
-                                    {.network = {}, .threads = threads});
+  Runnable runnable =
+      make_runnable(rebatched(initialised(network, 0), batch), {.network = {}, .threads = threads});
   return answers_of(runnable, data, samples, listener);
 }
 
@@ -87,9 +86,9 @@ FitResult fit_network(const FitJobOptions& options, const JobListener& listener)
     listener(WorkDone{"layers fitted", done, all});
   };
   FitResult result;
-  result.fit = fit_recipe(original, recipe,
-                          load_dataset(options.data, Split::learnt, options.normalize),
-                          options.samples, {options.ridge, FitOptions().observations, threads, progress});
+  result.fit =
+      fit_recipe(original, recipe, load_dataset(options.data, Split::learnt, options.normalize),
+                 options.samples, {options.ridge, FitOptions().observations, threads, progress});
   result.features = features_of(transformed(original, orders_in(recipe)), result.fit);
   if (options.validate == 0) return result;
   Dataset data = load_dataset(options.data, Split::validation, options.normalize);

@@ -18,7 +18,7 @@ struct FitJobOptions {
   NetworkArguments network;  ///< with the recipes that change it
   std::string data;          ///< as load_dataset() reads it
   Normalize normalize = Normalize::none;
-  long samples = fitted_samples;   ///< that weights are fitted to: some that train.py trains on
+  long samples = fitted_samples;  ///< that weights are fitted to: some that train.py trains on
   long validate = 2000;  ///< that accuracies are counted on: some that it validates with; 0: none
   double ridge = FitOptions().ridge;
   int threads = 0;  ///< 0: one for each processor
@@ -36,14 +36,16 @@ struct FitResult {
 /// Returns the first samples of a dataset in minibatches, in the form that the network reads.
 std::vector<Array> minibatches_of(const Dataset& data, const Graph& network, long samples);
 
-/// Returns the steps of a recipe that put channels into another order, and nothing else: exact ones.
+/// Returns the steps of a recipe that put channels into another order, and nothing else: exact
+/// ones.
 NetworkRecipe orders_in(const NetworkRecipe& recipe);
 
 /// Fits the weights of "network" with a recipe applied.
 Fit fit_recipe(const Graph& network, const NetworkRecipe& recipe, const Dataset& data, long samples,
                const FitOptions& options);
 
-/// Counts the answers of a network, which may be for any number of samples, for the first of the data.
+/// Counts the answers of a network, which may be for any number of samples, for the first of the
+/// data.
 AnswerCounts validated(const Graph& network, const Dataset& data, long samples, int threads,
                        const JobListener& listener = {});
 

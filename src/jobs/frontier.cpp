@@ -61,9 +61,10 @@ std::string picture_of(const std::string& network, const std::vector<FrontierPoi
 void write(const FrontierResult& frontier, const std::string& network) {
   nlohmann::json points = nlohmann::json::array();
   for (const FrontierPoint& point : frontier.points) points.push_back(to_json(point));
-  write_text(frontier.folder + "/frontier.json",
-             nlohmann::json{{"lathe_frontier", 1}, {"network", network}, {"points", points}}.dump(1) +
-                 "\n");
+  write_text(
+      frontier.folder + "/frontier.json",
+      nlohmann::json{{"lathe_frontier", 1}, {"network", network}, {"points", points}}.dump(1) +
+          "\n");
   std::string picture = picture_of(network, frontier.points);
   if (!picture.empty()) write_text(frontier.folder + "/frontier.svg", picture);
 }
@@ -73,9 +74,8 @@ void write(const FrontierResult& frontier, const std::string& network) {
 std::vector<double> frontier_tolerances(const FrontierOptions& options) {
   std::vector<double> result;
   for (long i = 0; i < options.points; ++i) {
-    double share = options.points == 1
-                       ? 0
-                       : static_cast<double>(i) / static_cast<double>(options.points - 1);
+    double share =
+        options.points == 1 ? 0 : static_cast<double>(i) / static_cast<double>(options.points - 1);
     result.push_back(options.least * std::pow(options.most / options.least, share));
   }
   return result;

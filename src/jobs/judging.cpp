@@ -91,13 +91,15 @@ class TrainedNetwork {
 };
 
 SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
-                          const JobListener& listener) {
+                          const GateRule& rule, const JobListener& listener) {
   auto trained = std::make_shared<TrainedNetwork>(arguments, network, listener);
   SearchJudge result;
   result.is_trained = true;
   result.network = trained->network();
   result.order = trained->order();
-  result.rule = suited(find_rule("trained"), network, dataset_of(arguments));
+  bool is_for_trained = rule.metrics().front().contributes.use == Contribution::Use::trained;
+  result.rule =
+      suited(is_for_trained ? rule : find_rule("trained"), network, dataset_of(arguments));
   std::vector<Metric> metrics = result.rule.metrics();
   result.layers = trained->layers(metrics);
   result.fit = [=](const NetworkRecipe& recipe) { return trained->fit(recipe); };
@@ -118,7 +120,7 @@ std::shared_ptr<SearchJudge> judge_for(const ScoreArguments& arguments, const Ga
                                        const JobListener& listener) {
   Graph network = load_network(arguments.network);
   return std::make_shared<SearchJudge>(uses_weights(network, arguments)
-                                           ? judge_trained(arguments, network, listener)
+                                           ? judge_trained(arguments, network, rule, listener)
                                            : judge_untrained(arguments, rule));
 }
 

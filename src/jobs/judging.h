@@ -34,13 +34,13 @@ struct SearchJudge {
   std::function<AnswerCounts(const Graph&)> answers;
 };
 
-/// Says whether a search uses what a network has learnt: its weights have data, and there are samples
-/// that it was trained for.
+/// Says whether a search uses what a network has learnt: its weights have data, and there are
+/// samples that it was trained for.
 bool uses_weights(const Graph& network, const ScoreArguments& arguments);
 
-/// Loads the network and looks at it once. Fails, and says why, if it cannot be judged. The rule is
-/// one for untrained networks; trained ones have their own.
+/// Loads the network and looks at it once. Fails, and says why, if it cannot be judged. If the rule
+/// is for untrained networks, trained ones are judged by the rule "trained" instead.
 std::shared_ptr<SearchJudge> judge_for(const ScoreArguments& arguments, const GateRule& rule,
-                      const JobListener& listener = {});
+                                       const JobListener& listener = {});
 
 }  // namespace lathe

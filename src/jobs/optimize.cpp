@@ -236,7 +236,8 @@ class NetworkSearch {
     tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
     return measure_layers(tables_, space_, timed_, bench_, journal_,
                           table_options(Phase::measuring)) &&
-           score_layers(tables_, space_, *judge_->layers, journal_, workers, table_options(Phase::scoring));
+           score_layers(tables_, space_, *judge_->layers, journal_, workers,
+                        table_options(Phase::scoring));
   }
 
   /// Chooses how many channels are left by the tables alone, among few numbers; then looks at
@@ -282,7 +283,8 @@ class NetworkSearch {
     block_tables_.mixing = std::make_shared<AssignmentMixing>(timed_, blocks_);
     TableOptions how = table_options(Phase::comparing);
     return measure_layers(block_tables_, blocks_, timed_, bench_, journal_, how) &&
-           score_layers(block_tables_, blocks_, *judge_->layers, journal_, workers_of(options_.score), how);
+           score_layers(block_tables_, blocks_, *judge_->layers, journal_,
+                        workers_of(options_.score), how);
   }
 
   /// Chooses from the list of blocks: at random, as searches over blocks do, and by the same

@@ -40,8 +40,8 @@ struct OptimizeOptions {
   std::string against;  ///< other libraries to compare the original with (jobs/peers.h); "": none
   std::string lathe;    ///< the program lathe, which that needs
   std::string command;  ///< that the result is to show as its origin
-  /// What is known from another search of the same network, which had another tolerance: how networks
-  /// are judged, and its folder, where its journal is. Null and "": nothing.
+  /// What is known from another search of the same network, which had another tolerance: how
+  /// networks are judged, and its folder, where its journal is. Null and "": nothing.
   std::shared_ptr<SearchJudge> judge = nullptr;
   std::string known_in = {};
 };

@@ -81,9 +81,9 @@ struct FirstOrderScore {
 struct Contribution {
   /// When a rule looks at the metric.
   enum class Use {
-    bands,  ///< always: a rule limits how far it may move. Exactly one metric has this
-    usual,  ///< unless the user names others
-    asked,  ///< only if the user names it
+    bands,    ///< always: a rule limits how far it may move. Exactly one metric has this
+    usual,    ///< unless the user names others
+    asked,    ///< only if the user names it
     trained,  ///< of trained networks alone; there it has the bands
   } use = Use::asked;
   /// Does it measure capacity, or the size, which a search makes smaller on purpose?

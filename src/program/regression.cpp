@@ -133,7 +133,8 @@ std::optional<Regression> regression_of(const Nest& nest) {
   for (size_t b = 0; b < read.size(); ++b) {
     RegressionBlock block;
     block.regressors = sums({term.read.constant + read[b]}, along(Part::regressor, term.read), 0);
-    block.outputs = sums({term.written.constant + written[b]}, along(Part::filter, term.written), 0);
+    block.outputs =
+        sums({term.written.constant + written[b]}, along(Part::filter, term.written), 0);
     block.weights = sums(along(Part::filter, term.weighed), along(Part::regressor, term.weighed),
                          term.weighed.constant + weighed[b]);
     for (long output : alone ? block.outputs : Shape{}) {

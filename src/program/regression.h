@@ -31,8 +31,8 @@ struct Regression {
   std::vector<RegressionBlock> blocks;
 };
 
-/// Takes a nest apart. Returns nothing unless its only output is a sum of products, each of a weight
-/// and of an element of one input, and perhaps of weights alone.
+/// Takes a nest apart. Returns nothing unless its only output is a sum of products, each of a
+/// weight and of an element of one input, and perhaps of weights alone.
 std::optional<Regression> regression_of(const Nest& nest);
 
 }  // namespace lathe

@@ -39,8 +39,9 @@ std::string print_accuracy(const ResultAccuracy& accuracy, const std::string& to
       "{:.1f} % of {} validation images, the original on {:.1f} %.",
       accuracy.before, accuracy.images, accuracy.original);
   if (!accuracy.tuned) return to_do + " " + text;
-  return text + fmt::format(" Tuned for {} epochs it is right on {:.2f} % of the test images",
-                            accuracy.epochs.value_or(0), *accuracy.tuned) +
+  return text +
+         fmt::format(" Tuned for {} epochs it is right on {:.2f} % of the test images",
+                     accuracy.epochs.value_or(0), *accuracy.tuned) +
          (accuracy.tuned_original
               ? fmt::format(", the original on {:.2f} %.", *accuracy.tuned_original)
               : ".");

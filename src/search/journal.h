@@ -47,8 +47,8 @@ class Journal {
   /// Returns the names of the files that make a journal, in its folder.
   static std::vector<std::string> file_names();
 
-  /// Takes over what another journal knows of layers and of other libraries, unless it is known here.
-  /// Networks are not taken over: they may have been judged otherwise.
+  /// Takes over what another journal knows of layers and of other libraries, unless it is known
+  /// here. Networks are not taken over: they may have been judged otherwise.
   void adopt(const std::string& folder);
 
   /// Returns a trial; nothing if it was not made yet.

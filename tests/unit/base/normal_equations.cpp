@@ -35,8 +35,8 @@ std::vector<double> column(const Matrix& matrix, size_t j) {
   return result;
 }
 
-/// Returns the share of a target's variance that a function of the first regressors, and a constant,
-/// explains.
+/// Returns the share of a target's variance that a function of the first regressors, and a
+/// constant, explains.
 double explained(const Matrix& x, const Matrix& y, size_t target, size_t count) {
   std::vector<double> wanted = column(y, target);
   LeastSquares line = least_squares(first_columns(x, count), wanted);

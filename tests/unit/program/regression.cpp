@@ -52,8 +52,8 @@ void expect_same(const std::string& text) {
       for (size_t f = 0; f < block.outputs.size(); ++f) {
         double sum = 0;
         for (size_t k = 0; k < block.regressors.size(); ++k) {
-          sum += of_tensor[found->weight][static_cast<size_t>(
-                     block.weights[f * block.regressors.size() + k])] *
+          sum += of_tensor[found->weight]
+                          [static_cast<size_t>(block.weights[f * block.regressors.size() + k])] *
                  of_tensor[found->input]
                           [static_cast<size_t>(found->inputs_at[p] + block.regressors[k])];
         }
@@ -70,8 +70,7 @@ void expect_same(const std::string& text) {
 TEST(Regression, ComputesWhatTheOperatorDoes) {
   expect_same("conv(f32[2x4x6x5], weight f32[6x4x3x3], pads=[1, 1, 1, 1])");
   expect_same("conv(f32[2x4x6x5], weight f32[6x4x3x3], weight f32[6], pads=[1, 0, 1, 2])");
-  expect_same(
-      "conv(f32[1x4x7x7], weight f32[6x2x3x3], weight f32[6], groups=2, strides=[2, 2])");
+  expect_same("conv(f32[1x4x7x7], weight f32[6x2x3x3], weight f32[6], groups=2, strides=[2, 2])");
   expect_same("conv(f32[1x4x6x6], weight f32[4x1x3x3], groups=4, dilations=[2, 1])");
   expect_same("conv(f32[2x4x5], weight f32[3x4x2])");
   expect_same("fully_connected(f32[3x5], weight f32[4x5], weight f32[4])");
