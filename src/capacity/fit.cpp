@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <map>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -61,12 +61,12 @@ class FitWalk {
         runners_({.weights = WeightData::later}, options.threads) {
     find_same();
     for (size_t n = 0; n < changed_.nodes.size(); ++n) {
-      if (is_fitted(n)) fitted_.insert(n);
+      if (auto input = read_by(n)) fitted_[n] = *input;
     }
     std::map<ValueId, size_t> wanted, read;
-    for (size_t n : fitted_) {
+    for (const auto& [n, input] : fitted_) {
       ++wanted[targets_.at(changed_.nodes[n].outputs.front()).value];
-      ++read[changed_.nodes[n].inputs.front()];
+      ++read[input];
     }
     for (const Node& node : changed_.nodes) {
       if (is_measured(node)) ++read[node.inputs.front()];
@@ -80,7 +80,7 @@ class FitWalk {
     for (size_t n = 0; n < changed_.nodes.size(); ++n) {
       const Node& node = changed_.nodes[n];
       if (fitted_.contains(n)) {
-        fit(node);
+        fit(node, fitted_.at(n));
         if (options_.progress) options_.progress(++done, fitted_.size());
       } else if (is_measured(node)) {
         measure(node);
@@ -107,8 +107,8 @@ class FitWalk {
   Graph changed_;
   std::map<ValueId, FitTarget> targets_;
   std::vector<std::vector<size_t>> readers_;
-  std::vector<bool> same_;  // is a value of the changed network what it was?
-  std::set<size_t> fitted_;
+  std::vector<bool> same_;            // is a value of the changed network what it was?
+  std::map<size_t, ValueId> fitted_;  // nodes that get new weights, and what they read
   FitOptions options_;
   Context context_;
   Runners runners_;
@@ -148,24 +148,29 @@ class FitWalk {
     }
   }
 
-  /// Does a node get new weights? It reads its own, the original has its output, and something that
-  /// it reads or its weights have changed.
-  bool is_fitted(size_t n) {
+  /// Returns what a node reads that gets new weights; nothing if it gets none. It has weights of
+  /// its own, the original has its output, and something that it reads or its weights have changed.
+  std::optional<ValueId> read_by(size_t n) {
     const Node& node = changed_.nodes[n];
     if (same_[node.outputs.front()] || node.outputs.size() != 1 || weights_of(node) == 0) {
-      return false;
+      return std::nullopt;
     }
     for (ValueId id : node.inputs) {
       bool shared = id != no_value && changed_.values[id].kind == Value::Kind::weight &&
                     readers_[id].size() > 1;
-      if (shared) return false;
-    }
-    const Value& output = changed_.values[node.outputs.front()];
-    if (!targets_.contains(node.outputs.front()) || output.type.element != Element::f32) {
-      return false;
+      if (shared) return std::nullopt;
     }
     Call call = call_of(changed_, node);
-    return has_nest(call) && regression_of(nest_of(context_, call)).has_value();
+    if (!targets_.contains(node.outputs.front()) || !has_nest(call)) return std::nullopt;
+    Nest nest = nest_of(context_, call);
+    auto regression = regression_of(nest);
+    if (!regression) return std::nullopt;
+    ValueId input = operand(node, nest, regression->input);
+    const Value& read = changed_.values[input];
+    bool is_known = read.kind == Value::Kind::computed || read.kind == Value::Kind::input;
+    bool are_floats = read.type.element == Element::f32 &&
+                      changed_.values[node.outputs.front()].type.element == Element::f32;
+    return is_known && are_floats ? std::optional(input) : std::nullopt;
   }
 
   bool is_measured(const Node& node) const {
@@ -192,10 +197,9 @@ class FitWalk {
     return given[place];
   }
 
-  void fit(const Node& node) {
+  void fit(const Node& node, ValueId input) {
     Nest nest = nest_of(context_, call_of(changed_, node));
     Regression regression = *regression_of(nest);
-    ValueId input = operand(node, nest, regression.input);
     Value& weight = changed_.values[operand(node, nest, regression.weight)];
     Value* bias =
         regression.bias ? &changed_.values[operand(node, nest, *regression.bias)] : nullptr;

@@ -51,17 +51,17 @@ Dataset fitted_to(const Dataset& data, const Runnable& network) {
 
 /// Returns how many classes the network tells apart. Fails unless it takes the samples of the
 /// dataset, and knows all of their classes.
-long check_fits(const Runnable& network, const Dataset& data) {
+long check_fits(const Runnable& network, const Dataset& data, const std::string& name) {
   const Type& type = network.inputs.front().type;
   if (network.inputs.size() != 1 || sample_of(type) != data.shape) {
-    fail("'{}' has images of the shape {}, but the network's input is {}", data.name,
+    fail("'{}' has images of the shape {}, but the network's input is {}", name,
          print_shape(data.shape), print_type(type));
   }
   long batch = type.shape[0], scores = count_of(network.outputs.front().type.shape);
   long classes = batch == 0 ? 0 : scores / batch;
   if (data.classes > classes || classes == 0) {
-    fail("'{}' has labels from 0 to {}, but the network has {} classes", data.name,
-         data.classes - 1, classes);
+    fail("'{}' has labels from 0 to {}, but the network has {} classes", name, data.classes - 1,
+         classes);
   }
   return classes;
 }
@@ -114,9 +114,9 @@ AnswerCounts Answers::found() const {
 }
 
 AnswerCounts answers_of(const Runnable& network, const Dataset& samples, long limit,
-                        const JobListener& listener) {
+                        const JobListener& listener, const std::string& name) {
   Dataset data = fitted_to(samples, network);
-  Answers answers(check_fits(network, data));
+  Answers answers(check_fits(network, data, name.empty() ? data.name : name));
   long batch = network.inputs.front().type.shape[0],
        count = limit > 0 ? std::min(limit, data.count) : data.count;
   if (count < batch) fail("there are fewer images than the {} of a batch", batch);
@@ -140,7 +140,7 @@ AnswerCounts answers_of(const Runnable& network, const Dataset& samples, long li
 AnswerCounts evaluate(const EvaluateOptions& options, const JobListener& listener) {
   return answers_of(make_runnable(options.run),
                     load_dataset(options.data, options.split, options.normalize), options.limit,
-                    listener);
+                    listener, options.data);
 }
 
 }  // namespace lathe

@@ -65,9 +65,10 @@ class Answers {
   std::vector<Bin> bins_;
 };
 
-/// Runs a network that is ready on the samples; the first "limit" of them unless that is 0.
+/// Runs a network that is ready on the samples; the first "limit" of them unless that is 0. Errors
+/// call the data by "name", unless that is empty.
 AnswerCounts answers_of(const Runnable& network, const Dataset& data, long limit = 0,
-                        const JobListener& listener = {});
+                        const JobListener& listener = {}, const std::string& name = "");
 
 /// Runs the network on the samples. Fails if they do not fit it, or if it was stopped.
 AnswerCounts evaluate(const EvaluateOptions& options, const JobListener& listener = {});
