@@ -17,7 +17,7 @@ EvaluationOptions with_more(int threads = 1) {
 TEST(Metrics, AreTheSameEveryTimeWithAnyThreads) {
   Graph graph = TinyNetwork().graph(4);
   Batch batch = TinyBatch(4).batch();
-  for (const Metric& metric : metrics::all()) {
+  for (const Metric& metric : parse_metrics("all")) {
     SCOPED_TRACE(metric.name);
     double score = scored(metric.name, graph, batch, with_more()).total;
     EXPECT_EQ(scored(metric.name, graph, batch, with_more()).total, score);
@@ -29,9 +29,9 @@ TEST(Metrics, AreTheSameAlongsideOthers) {
   Graph graph = TinyNetwork().graph(4);
   Batch batch = TinyBatch(4).batch();
   Evaluation evaluation(graph, batch, with_more());
-  std::vector<Score> scores = evaluation.run(metrics::all());
+  std::vector<Score> scores = evaluation.run(parse_metrics("all"));
   for (size_t i = 0; i < scores.size(); ++i) {
-    const Metric& metric = metrics::all()[i];
+    const Metric metric = parse_metrics("all")[i];
     double alone = scored(metric.name, graph, batch, with_more()).total;
     EXPECT_NEAR(scores[i].total, alone, 1e-4 * std::abs(alone)) << metric.name;
   }
@@ -65,9 +65,9 @@ TEST(Metrics, OfANetworkThroughWhichNothingGoes) {
   EvaluationOptions options;
   options.more = batch;
   Evaluation evaluation(graph, batch(0), options);
-  std::vector<Score> scores = evaluation.run(metrics::all());
+  std::vector<Score> scores = evaluation.run(parse_metrics("all"));
   for (size_t i = 0; i < scores.size(); ++i) {
-    const std::string& name = metrics::all()[i].name;
+    const std::string name = parse_metrics("all")[i].name;
     EXPECT_TRUE(std::isfinite(scores[i].total)) << name;
     // No two images can be told apart, which is far worse than that most can.
     if (name == "jacob_cov" || name == "naswot") {

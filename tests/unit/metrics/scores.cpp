@@ -61,11 +61,11 @@ TEST(Scorer, DoesNotDependOnThreads) {
 }
 
 TEST(Scorer, SeedsAreAsEachAlone) {
-  std::vector<Scores> both =
-      Scorer(noise(64, mixed), {.seeds = 2, .samples = 4}).run(small_network(4), metrics::all());
+  std::vector<Scores> both = Scorer(noise(64, mixed), {.seeds = 2, .samples = 4})
+                                 .run(small_network(4), parse_metrics("all"));
   for (uint64_t seed : {0, 1}) {
     Scorer scorer(noise(64, mixed), {.first_seed = seed, .samples = 4});
-    std::vector<Scores> alone = scorer.run(small_network(4), metrics::all());
+    std::vector<Scores> alone = scorer.run(small_network(4), parse_metrics("all"));
     for (size_t m = 0; m < both.size(); ++m) {
       EXPECT_EQ(both[m].totals()[seed], alone[m].totals()[0]) << both[m].metric;
     }
@@ -121,12 +121,10 @@ TEST(FirstOrder, OfALayerAsItWasIsItsScore) {
   Scorer scorer(noise(64, mixed), {.samples = 8});
   // Every metric that has a version to first order: layers add up to what the network scores.
   std::vector<Metric> metrics{find_metric("fisher")};
-  for (const Metric& metric : metrics::all()) {
+  for (const Metric& metric : parse_metrics("all")) {
     if (metric.name != "fisher") metrics.push_back(metric);
   }
-  std::erase_if(metrics, [](const Metric& metric) {
-    return metric.name == "zico" || metric.contributes.use == Contribution::Use::trained;
-  });
+  std::erase_if(metrics, [](const Metric& metric) { return metric.name == "zico"; });
   FirstOrder first(small_network(8), scorer, metrics, 0);
   ASSERT_EQ(first.original().size(), 22u);
   std::vector<std::string> names;
@@ -162,7 +160,7 @@ TEST(FirstOrder, NeedsAMetricThatLayersAloneTell) {
 
 TEST(Metrics, SayWhatTheyContribute) {
   EXPECT_EQ(metrics_used(Contribution::Use::bands).size(), 1u);
-  for (const Metric& metric : metrics::all()) {
+  for (const Metric& metric : parse_metrics("all")) {
     SCOPED_TRACE(metric.name);
     const Contribution& contributes = metric.contributes;
     EXPECT_FALSE(contributes.forms.empty());
