@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "capacity/layer_alone.h"
+#include "program/alone.h"
 #include "transforms/transform_network.h"
 
 namespace lathe {
@@ -17,6 +17,8 @@ constexpr size_t no_place = static_cast<size_t>(-1);
 struct Found {
   size_t node;
   std::optional<size_t> norm;
+
+  std::vector<size_t> nodes() const { return norm ? std::vector{node, *norm} : std::vector{node}; }
 };
 
 std::vector<Found> find_layers(const Graph& graph) {
@@ -24,10 +26,7 @@ std::vector<Found> find_layers(const Graph& graph) {
   auto users = consumers(graph);
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     if (graph.nodes[n].op != "conv") continue;
-    Found found{n, std::nullopt};
-    const std::vector<size_t>& readers = users[graph.nodes[n].outputs[0]];
-    if (readers.size() == 1 && graph.nodes[readers[0]].op == "batch_norm") found.norm = readers[0];
-    result.push_back(found);
+    result.push_back({n, norm_behind(graph, users, graph.nodes[n])});
   }
   return result;
 }
@@ -154,8 +153,7 @@ FirstOrder::FirstOrder(const Graph& network, const Scorer& scorer,
   how_.kind.loss = ProbeKind::Loss::given;
   for (size_t i = 0; i < found.size(); ++i) {
     layers_[network.nodes[found[i].node].name] = {
-        layer_alone(network, found[i].node, found[i].norm),
-        {probe.result(reads[i]), {}, probe.result(given[i])}};
+        alone(network, found[i].nodes()), {probe.result(reads[i]), {}, probe.result(given[i])}};
   }
   for (size_t i = 0; i < joins.size(); ++i) {
     passed_on_[joins[i]] = passed[i] == no_place ? 0 : probe.result(passed[i]).reals()[0];

@@ -11,6 +11,7 @@
 #include "capacity/layer_equations.h"
 #include "compile/walk.h"
 #include "ops/op.h"
+#include "program/alone.h"
 #include "program/rebatch.h"
 
 namespace lathe {
@@ -180,8 +181,8 @@ class FitWalk {
 
   /// Does a normalisation, whose mean will be measured, follow this node alone?
   bool is_normalised(const Node& node) const {
-    const std::vector<size_t>& readers = readers_[node.outputs.front()];
-    return readers.size() == 1 && is_measured(changed_.nodes[readers.front()]);
+    auto norm = norm_behind(changed_, readers_, node);
+    return norm && is_measured(changed_.nodes[*norm]);
   }
 
   /// Returns the operand that a tensor of a node's nest is.

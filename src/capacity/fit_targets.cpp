@@ -1,10 +1,6 @@
 // fit_targets.cpp: see fit_targets.h.
 #include "capacity/fit_targets.h"
 
-#include <algorithm>
-#include <numeric>
-#include <optional>
-
 #include "base/error.h"
 #include "ops/op.h"
 #include "program/convolution.h"
@@ -75,17 +71,13 @@ std::vector<OperandCopies> copies_of(const Graph& graph, const Node& node, Conte
   return copies;
 }
 
-/// Where elements go that are copied in parts: for each index in a dimension, another one.
-struct Moves {
-  std::vector<Shape> to;  ///< of each dimension
-};
-
-/// Puts the parts of a copy together, seen from one side. Returns nothing unless each element is
-/// copied once, and each index of a dimension goes to one other.
-std::optional<Moves> moves_of(const OperandCopies& copies, const Shape& shape,
-                              std::vector<Shape> Copy::*from, std::vector<Shape> Copy::*to) {
-  Moves moves;
-  for (long extent : shape) moves.to.emplace_back(static_cast<size_t>(extent), -1);
+/// Puts the parts of a copy together, seen from one side: for each index in a dimension, the one
+/// that it goes to. Returns nothing unless each element is copied once.
+std::optional<std::vector<Shape>> moves_of(const OperandCopies& copies, const Shape& shape,
+                                           std::vector<Shape> Copy::*from,
+                                           std::vector<Shape> Copy::*to) {
+  std::vector<Shape> moves;
+  for (long extent : shape) moves.emplace_back(static_cast<size_t>(extent), -1);
   long copied = 0;
   for (const Copy& copy : copies) {
     long count = 1;
@@ -93,7 +85,7 @@ std::optional<Moves> moves_of(const OperandCopies& copies, const Shape& shape,
       const Shape &begin = (copy.*from)[d], &end = (copy.*to)[d];
       count *= static_cast<long>(begin.size());
       for (size_t i = 0; i < begin.size(); ++i) {
-        long& place = moves.to[d][static_cast<size_t>(begin[i])];
+        long& place = moves[d][static_cast<size_t>(begin[i])];
         if (place >= 0 && place != end[i]) return std::nullopt;
         place = end[i];
       }
@@ -115,7 +107,7 @@ void add_parts(std::map<ValueId, FitTarget>& targets, const Graph& graph, const 
     if (operand.kind != Value::Kind::computed || targets.contains(node.inputs[i])) continue;
     auto moves = moves_of(copies[i], operand.type.shape, &Copy::from, &Copy::to);
     if (!moves) continue;
-    FitTarget target{whole->second.value, moves->to};
+    FitTarget target{whole->second.value, *moves};
     for (size_t d = 0; d < target.at.size(); ++d) {
       for (long& place : target.at[d]) place = whole->second.at[d][static_cast<size_t>(place)];
     }
@@ -153,9 +145,9 @@ std::optional<Shape> channels_copied(const Graph& network, ValueId value) {
     if (!moves || !before) return std::nullopt;
     for (size_t d = 0; d < shape.size(); ++d) {
       long extent = network.values[node.inputs.front()].type.shape[d];
-      if (d != 1 && moves->to[d] != counted(extent)) return std::nullopt;
+      if (d != 1 && (*moves)[d] != counted(extent)) return std::nullopt;
     }
-    Shape channels = moves->to[1];
+    Shape channels = (*moves)[1];
     for (long& c : channels) c = (*before)[static_cast<size_t>(c)];
     return channels;
   }
@@ -164,7 +156,7 @@ std::optional<Shape> channels_copied(const Graph& network, ValueId value) {
 
 Array elements_at(const Array& array, const std::vector<Shape>& at) {
   bool whole = true;
-  Shape shape, strides(at.size(), 1);
+  Shape shape;
   for (size_t d = 0; d < at.size(); ++d) {
     shape.push_back(static_cast<long>(at[d].size()));
     whole = whole && at[d] == counted(array.shape()[d]);

@@ -5,11 +5,11 @@
 
 #include "base/error.h"
 #include "capacity/fit_targets.h"
-#include "capacity/layer_alone.h"
 #include "capacity/layer_equations.h"
 #include "compile/walk.h"
 #include "metrics/metric_probe.h"
 #include "ops/op.h"
+#include "program/alone.h"
 #include "program/layers.h"
 #include "program/pieces.h"
 #include "program/rebatch.h"
@@ -25,11 +25,6 @@ std::vector<Score> sizes_of(const Graph& network, const std::vector<Metric>& met
   return Evaluation(network, batch, {}).run(metrics);
 }
 
-/// Does a normalisation alone read what a node computes?
-bool is_normalised(const Graph& network, const std::vector<size_t>& readers) {
-  return readers.size() == 1 && network.nodes[readers.front()].op == "batch_norm";
-}
-
 std::vector<size_t> range(long first, long count) {
   std::vector<size_t> result;
   for (long i = first; i < first + count; ++i) result.push_back(static_cast<size_t>(i));
@@ -43,6 +38,33 @@ std::vector<size_t> regressors_of(const std::vector<size_t>& channels, size_t wi
     for (size_t i = 0; i < window; ++i) result.push_back(c * window + i);
   }
   return result;
+}
+
+/// Returns one of several equal parts of a list.
+std::vector<size_t> part_of(const Shape& list, size_t part, size_t parts) {
+  size_t count = list.size() / parts;
+  auto begin = list.begin() + static_cast<long>(part * count);
+  return {begin, begin + static_cast<long>(count)};
+}
+
+/// Has a node the window and the strides of the layer that is alone? Groups do not count.
+bool is_like(const Graph& alone, const Graph& changed, const Node& node) {
+  const Node& own = alone.nodes.front();
+  Attributes before = own.attributes, now = node.attributes;
+  before.erase("groups");
+  now.erase("groups");
+  const Shape &was = alone.values[own.inputs[1]].type.shape,
+              &is = changed.values[node.inputs[1]].type.shape;
+  return now == before && std::equal(is.begin() + 2, is.end(), was.begin() + 2, was.end());
+}
+
+/// Does a part of a layer's output have all of its positions, of some channels?
+bool has_all_positions(const Graph& alone, const FitTarget& part) {
+  const Shape& shape = alone.values[alone.nodes.front().outputs[0]].type.shape;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (d != 1 && part.at[d] != counted(shape[d])) return false;
+  }
+  return true;
 }
 
 /// Returns what is kept of each layer of the original, in a network that was fitted to it.
@@ -80,11 +102,31 @@ std::vector<size_t> scored_layers(const Graph& network, Context& context) {
 struct KeptShares::Layer {
   Graph alone;
   size_t window = 1;  ///< elements of a filter for each channel
-  long channels = 0, filters = 0;
+  long filters = 0;
   std::vector<NormalEquations> blocks;
   std::vector<Matrix> first;    ///< of each block: what so many channels explain of each filter
   std::vector<double> weights;  ///< how much each filter counts
   double ridge = 0;
+
+  /// Looks at all samples of a layer. "many" is the network for as many of them as walk together.
+  Layer(Graph layer, const Graph& many, const Node& node, bool normalised, Walk& walk,
+        const KeptOptions& options)
+      : alone(std::move(layer)), ridge(options.ridge) {
+    Context context;
+    Nest nest = nest_of(context, call_of(many, node));
+    Regression regression = *regression_of(nest);
+    const Shape& weight = many.values[node.inputs[1]].type.shape;
+    window = static_cast<size_t>(count_of(Shape(weight.begin() + 2, weight.end())));
+    filters = weight[0];
+    blocks = equations_of(regression, nest.tensors()[regression.input], walk.of(node.inputs[0]),
+                          walk.of(node.outputs[0]), {options.observations, false, options.threads});
+    walk.release(node.inputs[0]);
+    walk.release(node.outputs[0]);
+    for (const NormalEquations& block : blocks) {
+      first.push_back(block.explained_by_first(window, ridge));
+      for (double variance : block.variances()) weights.push_back(normalised ? 1 : variance);
+    }
+  }
 
   /// Sums up what is kept of filters, each weighed.
   struct Sum {
@@ -116,7 +158,8 @@ struct KeptShares::Layer {
       return sum.mean();
     }
     auto groups = static_cast<long>(blocks.size());
-    if (width.inputs < groups || width.groups > 1) return 1;  // one channel a filter: all of it
+    if (width.groups > 1) fail("a layer in {} groups was put into others", groups);
+    if (width.inputs < groups) return 1;  // one channel a filter: fewer of both keep all of theirs
     auto inputs = static_cast<size_t>(width.inputs / groups);
     for (size_t b = 0; b < blocks.size(); ++b) {
       for (size_t f = 0; f < static_cast<size_t>(width.filters / groups); ++f) {
@@ -129,7 +172,7 @@ struct KeptShares::Layer {
 
 KeptShares::KeptShares(const Graph& network, const std::vector<Array>& minibatches,
                        const std::vector<Metric>& metrics, const KeptOptions& options)
-    : network_(network), metrics_(metrics), options_(options) {
+    : metrics_(metrics) {
   std::erase_if(metrics_, [](const Metric& m) { return !m.contributes.first_order; });
   check(!metrics_.empty() && metrics_.front().name == "kept",
         "a trained network is judged by that");
@@ -147,26 +190,9 @@ KeptShares::KeptShares(const Graph& network, const std::vector<Array>& minibatch
   Score all;
   for (size_t i = 0; i < nodes.size(); ++i) {
     const Node& node = many.nodes[nodes[i]];
-    Nest nest = nest_of(context, call_of(many, node));
-    Regression regression = *regression_of(nest);
-    auto layer = std::make_unique<Layer>();
-    layer->alone = layer_alone(network, nodes[i]);
-    const Shape& weight = many.values[node.inputs[1]].type.shape;
-    layer->window = static_cast<size_t>(count_of(Shape(weight.begin() + 2, weight.end())));
-    layer->channels = many.values[node.inputs[0]].type.shape[1];
-    layer->filters = weight[0];
-    layer->ridge = options.ridge;
-    layer->blocks =
-        equations_of(regression, nest.tensors()[regression.input], walk.of(node.inputs[0]),
-                     walk.of(node.outputs[0]), {options.observations, false, options.threads});
-    walk.release(node.inputs[0]);
-    walk.release(node.outputs[0]);
-    bool normalised = is_normalised(many, users[node.outputs[0]]);
-    for (const NormalEquations& block : layer->blocks) {
-      layer->first.push_back(block.explained_by_first(layer->window, options.ridge));
-      for (double variance : block.variances()) layer->weights.push_back(normalised ? 1 : variance);
-    }
-    layers_[node.name] = std::move(layer);
+    bool normalised = norm_behind(many, users, node).has_value();
+    layers_[node.name] =
+        std::make_unique<Layer>(alone(network, {nodes[i]}), many, node, normalised, walk, options);
     all.layers.push_back({node.name, 1});
     all.total += 1;
     if (options.progress) options.progress(i + 1, nodes.size());
@@ -205,8 +231,6 @@ LayerChange KeptShares::change(const std::string& layer, const Recipe& recipe,
 double KeptShares::kept_by(const Layer& layer, const Graph& changed) const {
   auto refuse = [&] { fail("what is kept of '{}' is not known", layer.alone.name); };
   if (layer.blocks.size() != 1) refuse();
-  const Node& own = layer.alone.nodes.front();
-  Shape kernel = layer.alone.values[own.inputs[1]].type.shape;
   std::map<ValueId, FitTarget> targets = fit_targets(layer.alone, changed);
   std::vector<bool> explained(static_cast<size_t>(layer.filters), false);
   Layer::Sum sum;
@@ -214,30 +238,18 @@ double KeptShares::kept_by(const Layer& layer, const Graph& changed) const {
     if (!is_layer(node)) continue;
     auto target = targets.find(node.outputs.front());
     auto channels = channels_copied(changed, node.inputs.front());
-    Attributes attributes = node.attributes, before = own.attributes;
-    attributes.erase("groups");
-    before.erase("groups");
-    const Shape& weight = changed.values[node.inputs[1]].type.shape;
-    bool alike = attributes == before &&
-                 std::equal(weight.begin() + 2, weight.end(), kernel.begin() + 2, kernel.end());
-    if (target == targets.end() || !channels || !alike) refuse();
-    const Shape &to = target->second.at[1], &shape = layer.alone.values[own.outputs[0]].type.shape;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      if (d != 1 && target->second.at[d] != counted(shape[d])) refuse();
-    }
-    auto groups = channels->size() / static_cast<size_t>(weight[1]);
-    size_t inputs = channels->size() / groups, outputs = to.size() / groups;
+    if (target == targets.end() || !channels || !is_like(layer.alone, changed, node)) refuse();
+    if (!has_all_positions(layer.alone, target->second)) refuse();
+    const Shape& to = target->second.at[1];
+    auto groups =
+        channels->size() / static_cast<size_t>(changed.values[node.inputs[1]].type.shape[1]);
     for (size_t g = 0; g < groups; ++g) {
-      std::vector<size_t> from, filters;
-      for (size_t i = 0; i < inputs; ++i) {
-        from.push_back(static_cast<size_t>((*channels)[g * inputs + i]));
+      std::vector<size_t> filters = part_of(to, g, groups);
+      for (size_t f : filters) {
+        if (explained[f]) refuse();
+        explained[f] = true;
       }
-      for (size_t i = 0; i < outputs; ++i) {
-        filters.push_back(static_cast<size_t>(to[g * outputs + i]));
-        if (explained[filters.back()]) refuse();
-        explained[filters.back()] = true;
-      }
-      layer.add(sum, from, filters);
+      layer.add(sum, part_of(*channels, g, groups), filters);
     }
   }
   if (std::find(explained.begin(), explained.end(), false) != explained.end()) refuse();

@@ -51,10 +51,8 @@ class KeptShares : public LayerScores {
  private:
   struct Layer;
 
-  Graph network_;
   std::vector<Metric> metrics_;
   std::vector<Score> original_;
-  KeptOptions options_;
   std::map<std::string, std::unique_ptr<Layer>> layers_;
   std::mutex mutex_;
   std::map<std::string, LayerChange> known_;

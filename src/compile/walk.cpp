@@ -4,38 +4,14 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "ops/op_graph.h"
+#include "ops/op.h"
+#include "program/alone.h"
 
 namespace lathe {
 namespace {
 
 bool is_given(const Value& value) {
   return value.kind == Value::Kind::computed || value.kind == Value::Kind::input;
-}
-
-/// Returns the node alone. Names are the same for all nodes, so that equal ones are compiled once.
-Graph alone(const Graph& network, const Node& node) {
-  GraphBuilder graph("node");
-  std::vector<ValueId> inputs;
-  for (ValueId id : node.inputs) {
-    if (id == no_value) {
-      inputs.push_back(no_value);
-      continue;
-    }
-    const Value& value = network.values[id];
-    std::string name = "v" + std::to_string(inputs.size());
-    if (is_given(value)) {
-      inputs.push_back(graph.input(name, value.type));
-    } else if (value.kind == Value::Kind::constant) {
-      inputs.push_back(graph.constant(*value.data, name));
-    } else {
-      inputs.push_back(graph.weight(name, *value.data, value.kind));
-    }
-  }
-  for (ValueId output : graph.call_all(node.op, inputs, node.attributes, "node")) {
-    graph.output(output);
-  }
-  return graph.build();
 }
 
 }  // namespace
@@ -87,7 +63,8 @@ const Walk::Samples& Walk::of(ValueId value) {
 void Walk::run(size_t n) {
   const Node& node = network_.nodes[n];
   has_run_[n] = true;
-  Graph graph = alone(network_, node);
+  // Numbered names: nodes that are equal but for their weights are compiled once.
+  Graph graph = alone(network_, {n}, AloneNames::plain);
   bool compiled = is_compilable(graph);
   Runner* runner = compiled ? &runners_.of(graph) : nullptr;
   for (size_t b = 0; b < minibatches_; ++b) {

@@ -41,6 +41,10 @@ struct JobWarning {
 
 using JobEvent = std::variant<WorkDone, NetworkTried, TuningGoesOn, JobWarning>;
 
+/// Thrown where a job is asked to stop and has nothing to hand over yet. It is no failure, and no
+/// candidate's fault: whoever tries candidates lets it pass.
+struct JobStopped {};
+
 /// Who listens to a job. Both functions may be left out.
 struct JobListener {
   std::function<void(const JobEvent&)> tell = nullptr;

@@ -85,10 +85,14 @@ FitResult fit_network(const FitJobOptions& options, const JobListener& listener)
     if (listener.is_stopped()) fail("stopped after {} of {} layers", done, all);
     listener(WorkDone{"layers fitted", done, all});
   };
+  FitOptions how;
+  how.ridge = options.ridge;
+  how.threads = threads;
+  how.progress = progress;
   FitResult result;
   result.fit =
       fit_recipe(original, recipe, load_dataset(options.data, Split::learnt, options.normalize),
-                 options.samples, {options.ridge, FitOptions().observations, threads, progress});
+                 options.samples, how);
   result.features = features_of(transformed(original, orders_in(recipe)), result.fit);
   if (options.validate == 0) return result;
   Dataset data = load_dataset(options.data, Split::validation, options.normalize);

@@ -89,7 +89,12 @@ FrontierResult find_frontier(const FrontierOptions& options, const JobListener& 
   const std::string& network = search.score.network.network;
   FrontierResult frontier;
   frontier.folder = search.folder.empty() ? work_folder_of(network) : search.folder;
-  search.judge = judge_for(search.score, search.rule, listener);
+  try {
+    search.judge = judge_for(search.score, search.rule, listener);
+  } catch (const JobStopped&) {
+    frontier.stopped = true;
+    return frontier;
+  }
   std::vector<double> tolerances = frontier_tolerances(options);
   for (size_t i = 0; i < tolerances.size(); ++i) {
     search.folder = fmt::format("{}/{}", frontier.folder, i + 1);

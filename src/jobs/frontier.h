@@ -5,8 +5,9 @@
 //   FrontierResult found = find_frontier(options, listener);
 //   found.points[2].result.winner.ms            run/3 holds that search, run/3/bundle its network
 //
-// Layers are measured and looked at once. Each point is a search of its own, with its folder. Those
-// that a stopped frontier has finished are not searched again.
+// Layers are measured and looked at once. Each point is a search of its own, with its folder. The
+// same command goes on with a frontier that was stopped: what its searches measured is in their
+// journals.
 #pragma once
 
 #include "jobs/optimize.h"

@@ -33,6 +33,9 @@ SearchJudge judge_untrained(const ScoreArguments& arguments, const GateRule& rul
   return result;
 }
 
+/// May work be given up when the listener asks for it?
+enum class Stopping { allowed, refused };
+
 /// A trained network, and what is asked of it.
 class TrainedNetwork {
  public:
@@ -49,22 +52,22 @@ class TrainedNetwork {
   std::unique_ptr<KeptShares> layers(const std::vector<Metric>& metrics) const {
     KeptOptions how;
     how.threads = workers_of(arguments_);
-    how.progress = progress("layers looked at");
+    how.progress = progress("layers looked at", Stopping::allowed);
     return std::make_unique<KeptShares>(network_, minibatches_of(data_, network_, fitted_samples),
                                         metrics, how);
   }
 
-  Fit fit(const NetworkRecipe& recipe) const {
+  Fit fit(const NetworkRecipe& recipe, Stopping stopping) const {
     FitOptions how;
     how.threads = workers_of(arguments_);
-    how.progress = progress("layers fitted");
+    how.progress = progress("layers fitted", stopping);
     return fit_recipe(network_, recipe, data_, fitted_samples, how);
   }
 
   AnswerCounts answers(const Graph& network) const {
     Dataset data =
         load_dataset(arguments_.data, Split::validation, *normalize_named(arguments_.normalize));
-    return validated(network, data, validating_samples, workers_of(arguments_), listener_);
+    return validated(network, data, validating_samples, workers_of(arguments_), {listener_.tell});
   }
 
  private:
@@ -74,9 +77,9 @@ class TrainedNetwork {
   NetworkRecipe order_;
   Graph network_;
 
-  std::function<void(size_t, size_t)> progress(const char* what) const {
-    return [this, what](size_t done, size_t all) {
-      if (listener_.is_stopped()) fail("stopped: {} of {} {}", done, all, what);
+  std::function<void(size_t, size_t)> progress(const char* what, Stopping stopping) const {
+    return [this, what, stopping](size_t done, size_t all) {
+      if (stopping == Stopping::allowed && listener_.is_stopped()) throw JobStopped();
       listener_(WorkDone{what, done, all});
     };
   }
@@ -84,7 +87,7 @@ class TrainedNetwork {
   NetworkRecipe found_order(const Graph& network) const {
     ScoreArguments often = arguments_;
     often.seeds = important_minibatches;
-    Scorer scorer = make_scorer(often, progress("minibatches for importance"));
+    Scorer scorer = make_scorer(often, progress("minibatches for importance", Stopping::allowed));
     return most_important_first(
         network, importance_of(rebatched(network, often.samples), scorer, Importance::fisher));
   }
@@ -102,10 +105,10 @@ SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
       suited(is_for_trained ? rule : find_rule("trained"), network, dataset_of(arguments));
   std::vector<Metric> metrics = result.rule.metrics();
   result.layers = trained->layers(metrics);
-  result.fit = [=](const NetworkRecipe& recipe) { return trained->fit(recipe); };
+  result.fit = [=](const NetworkRecipe& recipe) { return trained->fit(recipe, Stopping::refused); };
   result.answers = [=](const Graph& graph) { return trained->answers(graph); };
   result.compare = [=](const NetworkRecipe& recipe) {
-    return compared_trained(trained->network(), trained->fit(recipe), metrics);
+    return compared_trained(trained->network(), trained->fit(recipe, Stopping::allowed), metrics);
   };
   return result;
 }

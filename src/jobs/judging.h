@@ -39,7 +39,9 @@ struct SearchJudge {
 bool uses_weights(const Graph& network, const ScoreArguments& arguments);
 
 /// Loads the network and looks at it once. Fails, and says why, if it cannot be judged. If the rule
-/// is for untrained networks, trained ones are judged by the rule "trained" instead.
+/// is for untrained networks, trained ones are judged by the rule "trained" instead. This, and
+/// compare() of a trained network, throw JobStopped if the listener asks for it; what a result is
+/// made with, fit() and answers(), goes on.
 std::shared_ptr<SearchJudge> judge_for(const ScoreArguments& arguments, const GateRule& rule,
                                        const JobListener& listener = {});
 

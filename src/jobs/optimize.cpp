@@ -412,7 +412,11 @@ class NetworkSearch {
 
 OptimizeResult optimize(OptimizeOptions options, const JobListener& listener) {
   if (options.folder.empty()) options.folder = work_folder_of(options.score.network.network);
-  return NetworkSearch(options, listener).run();
+  try {
+    return NetworkSearch(options, listener).run();
+  } catch (const JobStopped&) {
+    return {options.folder, true, std::nullopt};
+  }
 }
 
 bool is_success(const SearchResult& result) {

@@ -13,6 +13,7 @@
 #include "nest/marks.h"
 #include "ops/op.h"
 #include "ops/op_graph.h"
+#include "program/alone.h"
 #include "program/channel_order.h"
 #include "program/fewer_channels.h"
 #include "program/lift.h"
@@ -137,8 +138,7 @@ Graph small_before_norms(Graph graph, const Graph& original) {
   auto users = consumers(graph);
   for (const Node& node : graph.nodes) {
     if (node.op != "conv") continue;
-    const std::vector<size_t>& readers = users[node.outputs[0]];
-    bool normalised = readers.size() == 1 && graph.nodes[readers[0]].op == "batch_norm";
+    bool normalised = norm_behind(graph, users, node).has_value();
     Value& weight = graph.values[node.inputs[1]];
     bool drawn = !weight.data && weight.initial.kind == Initial::Kind::normal;
     auto before = find_value(original, weight.name);
