@@ -1,0 +1,90 @@
+// A whole search of a trained network: what is different from one that nobody has trained.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "base/random.h"
+#include "data/npy.h"
+#include "jobs/frontier.h"
+#include "onnx/onnx.h"
+#include "support/small_network.h"
+#include "support/temporary.h"
+
+namespace lathe::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A search of the small network with weights, and with images that are no generated ones.
+struct TrainedSearch {
+  TemporaryDirectory directory;
+  OptimizeOptions options;
+
+  TrainedSearch() {
+    Graph network = initialised(parse_graph(small_network), 20261117);
+    constexpr long images = 80;
+    Random random(20261117, "images");
+    std::vector<float> pixels(static_cast<size_t>(images * 3 * 32 * 32));
+    for (float& pixel : pixels) pixel = static_cast<float>(random.normal());
+    std::vector<long> labels;
+    for (long i = 0; i < images; ++i) labels.push_back(i % 10);
+    write_npy(directory.file("x.npy"), Array::of<float>({images, 3, 32, 32}, pixels));
+    write_npy(directory.file("y.npy"), Array::of_integers(Element::i64, {images}, labels));
+    options.score.network.network = directory.file("small.onnx", export_onnx(network));
+    options.score.data = "npy:" + directory.file("x.npy") + "," + directory.file("y.npy");
+    options.score.samples = 8;
+    options.folder = directory.file("run");
+    options.rule.tolerance = 20;  // what the rule expects of so small a network is beside the point
+    options.space.most = 4;
+    options.exact = 2;
+    options.tune = 0;
+    options.blocks = false;
+  }
+};
+
+TEST(OptimizeTrained, HandsOverFittedWeights) {
+  TrainedSearch search;
+  OptimizeResult found = optimize(search.options);
+  ASSERT_TRUE(found.result && found.result->found);
+  EXPECT_EQ(found.result->rule.metric, "kept");
+  ASSERT_TRUE(found.result->accuracy.has_value());
+  EXPECT_EQ(found.result->accuracy->images, 8);  // a tenth of all
+  EXPECT_TRUE(fs::exists(search.options.folder + "/bundle/original.py"));
+  EXPECT_TRUE(fs::exists(search.options.folder + "/bundle/train.py"));
+}
+
+TEST(OptimizeTrained, StoppedInAFitItBlamesNoNetworkAndGoesOn) {
+  TrainedSearch search;
+  bool asked = false;
+  auto hear = [&](const JobEvent& event) {
+    const auto* work = std::get_if<WorkDone>(&event);
+    asked = asked || (work != nullptr && work->what == "layers fitted");
+  };
+  OptimizeResult stopped = optimize(search.options, {hear, [&] { return asked; }});
+  EXPECT_TRUE(asked);
+  EXPECT_TRUE(stopped.stopped);
+  EXPECT_FALSE(stopped.result.has_value());
+  for (const RecordedTrial& each : read_journal(search.options.folder).trials) {
+    EXPECT_NE(each.trial.outcome, Trial::Outcome::failed) << each.trial.reason;
+  }
+  OptimizeResult found = optimize(search.options);
+  ASSERT_TRUE(found.result.has_value());
+  EXPECT_TRUE(found.result->found);
+  EXPECT_EQ(found.result->failed, 0);
+}
+
+TEST(OptimizeTrained, AFrontierHasABundleForEachPoint) {
+  TrainedSearch search;
+  FrontierOptions options{search.options, 2, 15, 20};
+  EXPECT_EQ(frontier_tolerances(options), (std::vector<double>{15, 20}));
+  FrontierResult found = find_frontier(options);
+  ASSERT_EQ(found.points.size(), 2U);
+  for (const FrontierPoint& point : found.points) {
+    EXPECT_TRUE(fs::exists(point.folder + "/bundle/model.onnx")) << point.folder;
+  }
+  EXPECT_TRUE(fs::exists(search.options.folder + "/frontier.json"));
+  EXPECT_TRUE(fs::exists(search.options.folder + "/frontier.svg"));
+}
+
+}  // namespace
+}  // namespace lathe::test
