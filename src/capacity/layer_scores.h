@@ -44,7 +44,7 @@ struct LayerChange {
 /// A layer with the first ones of its filters and of the channels that it reads.
 struct LayerWidth {
   long filters, inputs;
-  long groups = 1;
+  long groups = 1;  ///< each of them reads every n-th channel
 };
 
 class LayerScores {

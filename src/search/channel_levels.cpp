@@ -24,14 +24,6 @@ Widths widths_of(const LayerKind& kind, const LayerVariant& variant) {
   return kind.coupled ? Widths{kind.coupled->filters(), kind.coupled->inputs()} : Widths{0, 0};
 }
 
-/// Returns the groups that a variant has by one step, or by its coupling; 1 if it has none.
-long groups_of(const LayerVariant& variant) {
-  if (variant.coupling) return variant.coupling->groups;
-  bool is_group = variant.recipe.size() == 1 && variant.recipe[0].name == "group" &&
-                  variant.recipe[0].args.size() == 1;
-  return is_group ? std::get<long>(variant.recipe[0].args[0]) : 1;
-}
-
 /// A link that a site takes part in, and how.
 struct SiteEnd {
   size_t link;
@@ -103,32 +95,37 @@ void add_variants(const NetworkSpace& space, const std::vector<SiteEnds>& ends, 
   }
 }
 
-/// Adds the layer in groups, with all its channels: what is interpolated lies between.
+/// Adds the layer in shuffled groups, with all its channels: what is interpolated lies between.
 void add_groups(LayerKind& kind) {
   for (long groups : group_counts) {
-    auto variant = kind.coupled->grouped(groups);
+    auto variant = kind.coupled->shuffled(groups);
     if (!variant || kind.dependent) continue;
     bool known =
         std::any_of(kind.variants.begin(), kind.variants.end(),
-                    [&](const LayerVariant& v) { return !v.coupling && groups_of(v) == groups; });
+                    [&](const LayerVariant& v) { return v.recipe == variant->recipe; });
     if (!known) kind.variants.push_back(std::move(*variant));
   }
 }
 
 /// Returns the variant of a site that has these widths, if there is one: with as many groups as the
-/// present one, or nearly.
+/// present one, or nearly. What is no plain group counts by its work.
 std::optional<size_t> variant_with(const NetworkSpace& space, size_t site, Widths widths,
                                    size_t now) {
   const LayerKind& kind = space.kinds[space.sites[site].kind];
-  long groups = groups_of(kind.variants[now]);
+  auto groups_of = [&](size_t variant) {
+    const auto& coupled = kind.coupled;
+    return coupled ? coupled->groups_of(kind.variants[variant]) : std::nullopt;
+  };
+  long less = kind.variants[0].macs / std::max(1L, kind.variants[now].macs);
+  long groups = groups_of(now).value_or(less);
   bool whole = widths == widths_of(space, site, 0);
   if (whole && !kind.variants[now].coupling) return now;
   std::optional<size_t> best;
   for (size_t v = 0; v < kind.variants.size(); ++v) {
     const LayerVariant& variant = kind.variants[v];
-    bool plain = v == 0 || groups_of(variant) > 1;
-    if (widths_of(kind, variant) != widths || (!variant.coupling && !plain)) continue;
-    auto far = [&](size_t each) { return std::abs(groups_of(kind.variants[each]) - groups); };
+    bool plain = v == 0 || groups_of(v);
+    if (widths_of(kind, variant) != widths || !plain) continue;
+    auto far = [&](size_t each) { return std::abs(groups_of(each).value_or(1) - groups); };
     if (!best || far(v) < far(*best)) best = v;
   }
   return best;
@@ -164,9 +161,11 @@ std::array<size_t, most_colours> anchors_of_run(size_t a, size_t b, size_t ancho
 Assignment at_levels(const NetworkSpace& space, const std::vector<size_t>& levels, long groups) {
   Assignment assignment(space.sites.size(), 0);
   for (size_t s = 0; s < space.sites.size(); ++s) {
-    const auto& variants = space.kinds[space.sites[s].kind].variants;
-    for (size_t v = 0; v < variants.size() && groups > 1; ++v) {
-      if (!variants[v].coupling && groups_of(variants[v]) == groups) assignment[s] = v;
+    const LayerKind& kind = space.kinds[space.sites[s].kind];
+    if (!kind.coupled || groups == 1) continue;
+    for (size_t v = 0; v < kind.variants.size(); ++v) {
+      const LayerVariant& variant = kind.variants[v];
+      if (!variant.coupling && kind.coupled->groups_of(variant) == groups) assignment[s] = v;
     }
   }
   for (size_t l = 0; l < levels.size(); ++l) set_level(space, l, levels[l], assignment);

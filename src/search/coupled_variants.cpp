@@ -30,6 +30,8 @@ void append(Recipe& recipe, const Recipe& more) {
   recipe.insert(recipe.end(), more.begin(), more.end());
 }
 
+std::string shuffled_groups(long groups) { return fmt::format("shuffled groups x{}", groups); }
+
 }  // namespace
 
 std::string label_of(const LayerVariant& variant) {
@@ -79,6 +81,14 @@ Recipe CoupledLayer::having(long filters, bool alone) const {
   return {swap, keep};
 }
 
+/// Returns steps that put the layer into groups, each of which reads every n-th channel.
+Recipe CoupledLayer::in_groups(long groups) const {
+  if (groups == 1) return {};
+  return {{"split", {statement_ + "ci", groups}},
+          with_loops("interchange", "ci.o", "ci.i"),
+          {"group", {groups}}};
+}
+
 std::optional<LayerVariant> CoupledLayer::variant(Coupling coupling) const {
   auto [filters, inputs, groups] = std::tuple(coupling.filters, coupling.inputs, coupling.groups);
   bool divides = filters % groups == 0 && inputs % groups == 0 && filters % own_groups_ == 0 &&
@@ -101,12 +111,9 @@ std::optional<LayerVariant> CoupledLayer::variant(Coupling coupling) const {
   if (inputs < inputs_ && !depthwise_) {
     words.push_back(fmt::format("reads {} of {}", inputs, inputs_));
   }
-  if (groups > 1) {
-    Recipe group{{"group", {groups}}};
-    append(variant.recipe, group);
-    append(coupling.recipe, group);
-    words.push_back(fmt::format("grouped x{}", groups));
-  }
+  append(variant.recipe, in_groups(groups));
+  append(coupling.recipe, in_groups(groups));
+  if (groups > 1) words.push_back(shuffled_groups(groups));
   variant.meaning = fmt::format("{}", fmt::join(words, ", "));
   // Instances and weights are boxes: their numbers are products in which each channel counts once.
   long all = depthwise_ ? filters_ : filters_ * inputs_ * groups;
@@ -118,15 +125,22 @@ std::optional<LayerVariant> CoupledLayer::variant(Coupling coupling) const {
   return variant;
 }
 
-std::optional<LayerVariant> CoupledLayer::grouped(long groups) const {
+std::optional<LayerVariant> CoupledLayer::shuffled(long groups) const {
   bool divides = own_groups_ == 1 && filters_ % groups == 0 && inputs_ % groups == 0;
   if (!divides || groups == 1) return std::nullopt;
-  LayerVariant variant{{{"group", {groups}}},
-                       fmt::format("grouped x{}", groups),
-                       macs_ / groups,
+  LayerVariant variant{in_groups(groups), shuffled_groups(groups), macs_ / groups,
                        weights_ / groups + biases_};
-  variant.family = Family::grouped;
+  variant.family = Family::shuffled;
   return variant;
+}
+
+std::optional<long> CoupledLayer::groups_of(const LayerVariant& variant) const {
+  if (variant.coupling) return variant.coupling->groups;
+  if (variant.recipe.empty()) return 1;
+  const Step& last = variant.recipe.back();
+  if (last.name != "group" || last.args.size() != 1) return std::nullopt;
+  long groups = std::get<long>(last.args[0]);
+  return variant.recipe == in_groups(groups) ? std::optional(groups) : std::nullopt;
 }
 
 }  // namespace lathe

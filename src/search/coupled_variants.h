@@ -4,7 +4,9 @@
 //   CoupledLayer layer(call);                       a 3x3 convolution, 64 -> 128
 //   layer.variant({.filters = 96, .inputs = 48, .groups = 4})
 //
-// Inside a network the layer says how many filters it keeps; what it reads shrinks by itself.
+// Inside a network the layer says how many filters it keeps; what it reads shrinks by itself. Its
+// groups are shuffled: each reads every n-th channel, so that channels mix in every second layer.
+//
 // Alone, for scores, it reads its first channels, and copies stand for the filters that are gone.
 #pragma once
 
@@ -17,7 +19,7 @@ namespace lathe {
 
 struct LayerVariant;
 
-/// How many channels are left of a layer, and the groups that they are put into.
+/// How many channels are left of a layer, and the shuffled groups that they are put into.
 struct Coupling {
   long filters = 0, inputs = 0;  ///< numbers of channels
   long groups = 1;
@@ -40,12 +42,16 @@ class CoupledLayer {
   /// Is every filter for one channel? Then filters and inputs are the same channels.
   bool is_depthwise() const { return depthwise_; }
 
-  /// Returns the layer with so many filters and inputs, in groups; nothing if groups do not divide
-  /// them into multiples of 8, or if nothing would change.
+  /// Returns the layer with so many filters and inputs, in shuffled groups; nothing if groups do not
+  /// divide them into multiples of 8, or if nothing would change.
   std::optional<LayerVariant> variant(Coupling coupling) const;
 
-  /// Returns the layer with all its channels, in groups; nothing if they do not divide it.
-  std::optional<LayerVariant> grouped(long groups) const;
+  /// Returns the layer with all its channels, in shuffled groups; nothing if they do not divide it.
+  std::optional<LayerVariant> shuffled(long groups) const;
+
+  /// Returns the groups of a variant if it differs from the layer in its channels and in shuffled
+  /// groups alone; 1 for the layer itself, and nothing for other variants.
+  std::optional<long> groups_of(const LayerVariant& variant) const;
 
  private:
   long filters_ = 1, inputs_ = 1, own_groups_ = 1;
@@ -56,6 +62,7 @@ class CoupledLayer {
   Step with_loops(const char* step, const char* first, const char* second) const;
   Recipe reading(long channels) const;
   Recipe having(long filters, bool alone) const;
+  Recipe in_groups(long groups) const;
 };
 
 }  // namespace lathe

@@ -57,20 +57,14 @@ double bilinear(const Corners& corners, Widths at) {
   return (1 - x) * ((1 - y) * v[0][0] + y * v[0][1]) + x * ((1 - y) * v[1][0] + y * v[1][1]);
 }
 
-/// Is the variant one of those that widths are interpolated between: dense, or in so many groups?
-bool is_plain(const LayerVariant& variant, long groups) {
-  if (variant.coupling) return variant.coupling->groups == groups;
-  if (groups == 1) return variant.recipe.empty();
-  return variant.recipe == Recipe{{"group", {groups}}};
-}
-
-/// Returns what is known of a kind in so many groups.
+/// Returns what is known of a kind, dense or in so many groups.
 std::vector<WidthPoint> points_of(const LayerKind& kind, const std::vector<double>& row,
                                   const std::vector<bool>& tried, long groups) {
   std::vector<WidthPoint> points;
   for (size_t v = 0; v < kind.variants.size(); ++v) {
     const LayerVariant& variant = kind.variants[v];
-    if (!is_plain(variant, groups) || !tried[v] || !std::isfinite(row[v])) continue;
+    bool is_known = tried[v] && std::isfinite(row[v]);
+    if (!is_known || kind.coupled->groups_of(variant) != groups) continue;
     Widths widths{kind.coupled->filters(), kind.coupled->inputs()};
     if (variant.coupling) widths = {variant.coupling->filters, variant.coupling->inputs};
     points.push_back({widths, row[v]});
