@@ -25,9 +25,10 @@ std::vector<Score> sizes_of(const Graph& network, const std::vector<Metric>& met
   return Evaluation(network, batch, {}).run(metrics);
 }
 
-std::vector<size_t> range(long first, long count) {
+/// Returns the first number and every "step"-th that follows, up to and without the end.
+std::vector<size_t> every(long first, long end, long step) {
   std::vector<size_t> result;
-  for (long i = first; i < first + count; ++i) result.push_back(static_cast<size_t>(i));
+  for (long i = first; i < end; i += step) result.push_back(static_cast<size_t>(i));
   return result;
 }
 
@@ -151,9 +152,9 @@ struct KeptShares::Layer {
   double kept_by(const LayerWidth& width) const {
     Sum sum;
     if (blocks.size() == 1 && width.groups > 1) {
-      long inputs = width.inputs / width.groups, outputs = width.filters / width.groups;
+      long outputs = width.filters / width.groups;
       for (long g = 0; g < width.groups; ++g) {
-        add(sum, range(g * inputs, inputs), range(g * outputs, outputs));
+        add(sum, every(g, width.inputs, width.groups), every(g * outputs, (g + 1) * outputs, 1));
       }
       return sum.mean();
     }
@@ -257,7 +258,8 @@ double KeptShares::kept_by(const Layer& layer, const Graph& changed) const {
 }
 
 std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
-                                         const std::vector<Metric>& metrics) {
+                                         const std::vector<Metric>& metrics,
+                                         const std::function<double()>& gained) {
   check(!metrics.empty() && metrics.front().name == "kept", "a trained network is judged by that");
   Context context;
   std::vector<std::string> names;
@@ -265,12 +267,16 @@ std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
   std::vector<Scores> before{{"kept", {kept_in({}, names)}}},
       after{{"kept", {kept_in(fit, names)}}};
   std::vector<Metric> others(metrics.begin() + 1, metrics.end());
+  size_t untuned =
+      std::erase_if(others, [](const Metric& metric) { return metric.name == "untuned"; });
   std::vector<Score> was = sizes_of(original, others), is = sizes_of(fit.network, others);
   for (size_t m = 0; m < others.size(); ++m) {
     before.push_back({others[m].name, {was[m]}});
     after.push_back({others[m].name, {is[m]}});
   }
-  return compared(before, after);
+  std::vector<Comparison> result = compared(before, after);
+  if (untuned > 0) result.push_back({"untuned", {}, {gained()}, {}});
+  return result;
 }
 
 }  // namespace lathe

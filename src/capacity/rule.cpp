@@ -46,6 +46,7 @@ void check_version(const nlohmann::json& json) {
 
 std::string print(const TrainingOrigin& origin) {
   std::string text = origin.network;
+  for (const auto& [name, structure] : origin.others) text += ", " + name;
   if (!origin.dataset.empty()) text += " on " + origin.dataset;
   if (origin.epochs > 0) text += fmt::format(", {} epochs", origin.epochs);
   if (!origin.training.empty()) text += fmt::format(", {}", origin.training);
@@ -100,7 +101,10 @@ GateRule find_rule(const std::string& name_or_file) {
 GateRule suited(GateRule rule, const Graph& original, const std::string& dataset) {
   rule.caveat.clear();
   if (rule.is_paper) return rule;  // it predicts nothing
-  bool network = structure_of_network(original) == rule.origin.structure;
+  std::string own = structure_of_network(original);
+  bool network = own == rule.origin.structure ||
+                 std::any_of(rule.origin.others.begin(), rule.origin.others.end(),
+                             [&](const auto& other) { return other.second == own; });
   bool data = dataset == rule.origin.dataset;
   if (network && data) return rule;
   const char* what = network ? "these data" : data ? "this network" : "this network and these data";
@@ -110,16 +114,19 @@ GateRule suited(GateRule rule, const Graph& original, const std::string& dataset
 }
 
 nlohmann::json to_json(const TrainingOrigin& origin) {
-  return {{"network", origin.network},
-          {"structure", origin.structure},
-          {"dataset", origin.dataset},
-          {"epochs", origin.epochs},
-          {"training", origin.training}};
+  nlohmann::json json{{"network", origin.network},
+                      {"structure", origin.structure},
+                      {"dataset", origin.dataset},
+                      {"epochs", origin.epochs},
+                      {"training", origin.training}};
+  if (!origin.others.empty()) json["others"] = origin.others;
+  return json;
 }
 
 TrainingOrigin origin_from_json(const nlohmann::json& json) {
-  return {json.at("network"), json.at("structure"), json.at("dataset"), json.at("epochs"),
-          json.at("training")};
+  return {json.at("network"),  json.at("structure"),
+          json.at("dataset"),  json.at("epochs"),
+          json.at("training"), json.value("others", std::map<std::string, std::string>())};
 }
 
 nlohmann::json to_json(const GateRule& rule) {

@@ -8,6 +8,7 @@
 // and a rule has no intercept: a network that nothing changed is predicted to change by 0.
 #pragma once
 
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct TrainingOrigin {
   std::string dataset;    ///< "cifar10"
   long epochs = 0;
   std::string training;  ///< what else there is to say: "from scratch"
+  /// Names and structures of further originals.
+  std::map<std::string, std::string> others = {};
 
   friend bool operator==(const TrainingOrigin&, const TrainingOrigin&) = default;
 };

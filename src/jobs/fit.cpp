@@ -16,11 +16,13 @@ constexpr long minibatch = 32;  // samples that run at a time
 
 /// Returns all that a rule for trained networks may look at, by metric and form.
 std::map<std::string, std::map<std::string, double>> features_of(const Graph& original,
-                                                                 const Fit& fit) {
+                                                                 const FitResult& found) {
   std::map<std::string, std::map<std::string, double>> result;
-  std::vector<Metric> metrics =
-      parse_metrics("kept,macs,params,units,inputs,neighbours,connected,across");
-  for (const Comparison& comparison : compared_trained(original, fit, metrics)) {
+  std::string list = "kept,macs,params,units,inputs,neighbours,connected,across";
+  if (found.fitted) list += ",untuned";
+  auto gained = [&] { return found.fitted->top1() - found.original->top1(); };
+  for (const Comparison& comparison :
+       compared_trained(original, found.fit, parse_metrics(list), gained)) {
     for (const MetricForm& each : find_metric(comparison.metric).contributes.forms) {
       result[comparison.metric][name_of(each.form)] =
           value_of({comparison.metric, each.form}, comparison);
@@ -93,15 +95,16 @@ FitResult fit_network(const FitJobOptions& options, const JobListener& listener)
   result.fit =
       fit_recipe(original, recipe, load_dataset(options.data, Split::learnt, options.normalize),
                  options.samples, how);
-  result.features = features_of(transformed(original, orders_in(recipe)), result.fit);
-  if (options.validate == 0) return result;
-  Dataset data = load_dataset(options.data, Split::validation, options.normalize);
-  auto counted = [&](const Graph& graph) {
-    return validated(graph, data, options.validate, threads, listener);
-  };
-  result.original = counted(original);
-  result.sliced = counted(transformed(original, recipe));
-  result.fitted = counted(result.fit.network);
+  if (options.validate > 0) {
+    Dataset data = load_dataset(options.data, Split::validation, options.normalize);
+    auto counted = [&](const Graph& graph) {
+      return validated(graph, data, options.validate, threads, listener);
+    };
+    result.original = counted(original);
+    result.sliced = counted(transformed(original, recipe));
+    result.fitted = counted(result.fit.network);
+  }
+  result.features = features_of(transformed(original, orders_in(recipe)), result);
   return result;
 }
 

@@ -84,7 +84,7 @@ struct Contribution {
     bands,    ///< always: a rule limits how far it may move. Exactly one metric has this
     usual,    ///< unless the user names others
     asked,    ///< only if the user names it
-    trained,  ///< of trained networks alone; there it has the bands
+    trained,  ///< of trained networks alone; there the first such metric has the bands
   } use = Use::asked;
   /// Does it measure capacity, or the size, which a search makes smaller on purpose?
   enum class Measures { capacity, size } measures = Measures::capacity;

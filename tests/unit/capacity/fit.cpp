@@ -128,6 +128,17 @@ TEST(Kept, FewerChannelsKeepLess) {
   EXPECT_LT(last, 0.9);
 }
 
+TEST(Kept, GroupsOfWidthsAreShuffled) {
+  Recipe shuffled = parse_recipe("split(ci, 2) -> interchange(ci.o, ci.i) -> group(2)");
+  LayerWidth all{.filters = 32, .inputs = 32, .groups = 2};
+  // Each remembers what it found for a recipe.
+  KeptShares by_steps(small_trained(), some_images(), kept_metrics(), {}),
+      by_width(small_trained(), some_images(), kept_metrics(), {});
+  double wanted = by_steps.change("second", shuffled).scores[0];
+  EXPECT_NEAR(by_width.change("second", shuffled, all).scores[0], wanted, 1e-9);
+  EXPECT_LT(wanted, 1);
+}
+
 TEST(Kept, RefusesWhatNoRegressionSays) {
   KeptShares kept(small_trained(), some_images(), kept_metrics(), {});
   EXPECT_THROW(kept.change("first", parse_recipe("bottleneck(2, expand)")), UserError);
