@@ -330,6 +330,8 @@ class Run:
             raise Problem(f"there is no '{HERE / options.teacher}'")
         if options.rate is None:
             options.rate = 0.4 if self.teacher is None else 0.1
+        if options.decay is None:
+            options.decay = 5e-4 if self.teacher is None else 1e-4
         self.is_half = self.device.type == "cuda"
         torch.backends.cudnn.benchmark = True
         bfloat = self.is_half and torch.cuda.is_bf16_supported()
@@ -650,7 +652,7 @@ def parsed(arguments):
     add("--distill", type=float, default=0.9, help="the teacher's share of the loss (0.9)")
     add("--temperature", type=float, default=2)
     add("--smoothing", type=float, default=0.1, help="of labels (0.1)")
-    add("--decay", type=float, default=5e-4, help="of weights (0.0005)")
+    add("--decay", type=float, help="of weights; 0.0001 with a teacher, 0.0005 without")
     add("--warm-up", type=float, default=0.3, help="the share of steps in which the rate rises")
     add("--no-norms", dest="norms", action="store_false",
         help="do not normalise, while training, a network whose normalisations were folded")

@@ -123,40 +123,20 @@ inline constexpr const char* two_sided_rule = R"json(
 inline constexpr const char* trained_rule = R"json(
 {
   "beyond_first_order": {
-    "deviation": 0.0,
-    "share": 0.0
+    "deviation": 0.2,
+    "share": 14.0
   },
-  "deviation": 0.6559,
+  "deviation": 0.4,
   "features": [
     {
       "form": "layers_distance",
       "metric": "kept",
-      "weight": -2.519
+      "weight": -1.0
     },
     {
-      "form": "worst_distance",
-      "metric": "kept",
-      "weight": -0.3157
-    },
-    {
-      "form": "times_less",
-      "metric": "macs",
-      "weight": -0.04874
-    },
-    {
-      "form": "times_less",
-      "metric": "units",
-      "weight": -0.05493
-    },
-    {
-      "form": "times_less",
-      "metric": "inputs",
-      "weight": -0.1097
-    },
-    {
-      "form": "log_ratio",
-      "metric": "neighbours",
-      "weight": 0.4553
+      "form": "difference",
+      "metric": "untuned",
+      "weight": 0.088
     }
   ],
   "lathe_rule": 2,
