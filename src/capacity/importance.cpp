@@ -97,28 +97,6 @@ void add_magnitude(ScoresOfValues& all, const Graph& network) {
   }
 }
 
-/// Returns the sum over channels of the variance of what they say, and of the sum of squares of the
-/// gradient by it.
-double noise_owed(const Array& activation, const Array& gradient) {
-  const Shape& shape = activation.shape();
-  std::vector<double> values = activation.reals(), slopes = gradient.reals();
-  size_t inner = 1, channels = static_cast<size_t>(shape[1]);
-  for (size_t d = 2; d < shape.size(); ++d) inner *= static_cast<size_t>(shape[d]);
-  std::vector<double> sums(channels, 0), squares(channels, 0), steep(channels, 0);
-  for (size_t i = 0; i < values.size(); ++i) {
-    size_t c = i / inner % channels;
-    sums[c] += values[i];
-    squares[c] += values[i] * values[i];
-    steep[c] += slopes[i] * slopes[i];
-  }
-  double count = static_cast<double>(values.size() / channels), result = 0;
-  for (size_t c = 0; c < channels; ++c) {
-    double mean = sums[c] / count;
-    result += (squares[c] / count - mean * mean) * steep[c];
-  }
-  return result;
-}
-
 /// Returns the first layer whose filters are just the channels of a set, in their order.
 std::optional<std::string> layer_of(const Graph& network, const ChannelSet& set) {
   for (const Node& node : network.nodes) {
@@ -174,31 +152,6 @@ std::vector<ChannelImportance> importance_of(const Graph& network, const Scorer&
     if (layer) result.push_back({*layer, set, scores_of(set, all)});
   }
   return result;
-}
-
-std::map<std::string, double> owed_to_layers(const Graph& network, const Scorer& scorer) {
-  std::map<std::string, double> owed;
-  for (size_t i = 0; i < scorer.options().seeds; ++i) {
-    uint64_t seed = scorer.options().first_seed + i;
-    Evaluation evaluation(network, scorer.batch(network, seed), scorer.evaluation(network, seed));
-    Probe& probe = evaluation.probe();
-    std::vector<std::pair<size_t, size_t>> places;  // of activations and gradients
-    for (const Probe::Activation& each : probe.activations()) {
-      bool counts = each.gradient != no_value;
-      places.emplace_back(counts ? probe.want(each.value) : 0, counts ? probe.want(each.gradient) : 0);
-    }
-    evaluation.run({});
-    for (size_t a = 0; a < places.size(); ++a) {
-      const Probe::Activation& each = probe.activations()[a];
-      if (each.gradient == no_value) continue;
-      owed[each.layer] +=
-          noise_owed(probe.result(places[a].first), probe.result(places[a].second));
-    }
-  }
-  double sum = 0;
-  for (const auto& [layer, each] : owed) sum += each;
-  for (auto& [layer, each] : owed) each *= sum > 0 ? static_cast<double>(owed.size()) / sum : 1;
-  return owed;
 }
 
 std::vector<long> order_by_importance(const ChannelImportance& importance) {

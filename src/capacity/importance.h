@@ -9,7 +9,6 @@
 // keeps the best ones then: that is what structured pruning does.
 #pragma once
 
-#include <map>
 #include <optional>
 #include <string_view>
 
@@ -41,11 +40,6 @@ struct ChannelImportance {
 /// weights have data: the scorer's seeds are minibatches then.
 std::vector<ChannelImportance> importance_of(const Graph& network, const Scorer& scorer,
                                              Importance by);
-
-/// Returns how much the loss of a trained network owes to what each layer computes, on the mean 1:
-/// how fast it rises, to second order, with the share of a layer's output that is noise. That is
-/// the sum over its channels of their variance and of the mean square of the loss's gradient.
-std::map<std::string, double> owed_to_layers(const Graph& network, const Scorer& scorer);
 
 /// Returns the order of a set's channels, the most important first. Channels that a layer in groups
 /// splits stay in their group. Equal ones keep their order.

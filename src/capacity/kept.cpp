@@ -2,7 +2,6 @@
 #include "capacity/kept.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "capacity/fit_targets.h"
@@ -69,21 +68,8 @@ bool has_all_positions(const Graph& alone, const FitTarget& part) {
   return true;
 }
 
-/// A layer to which the loss owes nothing still counts for so much: what is owed was measured on
-/// few samples.
-constexpr double least_owed = 0.05;
-
-/// Returns the score of a layer of which a share is kept.
-double score_of(double share, const std::string& layer, const std::map<std::string, double>& owed) {
-  constexpr double least = 0.01;  // a layer of which nothing is left is no further away than this
-  auto found = owed.find(layer);
-  return std::pow(std::max(least, share),
-                  found == owed.end() ? 1 : std::max(least_owed, found->second));
-}
-
 /// Returns what is kept of each layer of the original, in a network that was fitted to it.
-Score kept_in(const Fit& fit, const std::vector<std::string>& names,
-              const std::map<std::string, double>& owed) {
+Score kept_in(const Fit& fit, const std::vector<std::string>& names) {
   std::vector<double> lost(names.size(), 0), parts(names.size(), 0);
   for (const LayerFit& layer : fit.layers) {
     auto place = layer_with(layer.layer, names);
@@ -93,7 +79,8 @@ Score kept_in(const Fit& fit, const std::vector<std::string>& names,
   }
   Score score;
   for (size_t i = 0; i < names.size(); ++i) {
-    double kept = parts[i] == 0 ? 1 : score_of(1 - lost[i] / parts[i], names[i], owed);
+    constexpr double least = 0.01;  // a layer of which nothing is left is no further away than this
+    double kept = parts[i] == 0 ? 1 : std::max(least, 1 - lost[i] / parts[i]);
     score.layers.push_back({names[i], kept});
     score.total += kept;
   }
@@ -186,7 +173,7 @@ struct KeptShares::Layer {
 
 KeptShares::KeptShares(const Graph& network, const std::vector<Array>& minibatches,
                        const std::vector<Metric>& metrics, const KeptOptions& options)
-    : metrics_(metrics), owed_(options.owed) {
+    : metrics_(metrics) {
   std::erase_if(metrics_, [](const Metric& m) { return !m.contributes.first_order; });
   check(!metrics_.empty() && metrics_.front().name == "kept",
         "a trained network is judged by that");
@@ -230,10 +217,9 @@ LayerChange KeptShares::change(const std::string& layer, const Recipe& recipe,
   const Graph& alone = found->second->alone;
   Graph changed = recipe.empty() ? alone : transformed(alone, {{pattern_of(layer), recipe}});
   LayerChange result;
-  double kept = recipe.empty() ? 1
-                : width        ? found->second->kept_by(*width)
-                               : kept_by(*found->second, changed);
-  result.scores.push_back(score_of(kept, layer, owed_));
+  result.scores.push_back(recipe.empty() ? 1
+                          : width        ? found->second->kept_by(*width)
+                                         : kept_by(*found->second, changed));
   for (const Score& size :
        sizes_of(initialised(changed, 0), {metrics_.begin() + 1, metrics_.end()})) {
     result.scores.push_back(size.total);
@@ -273,14 +259,13 @@ double KeptShares::kept_by(const Layer& layer, const Graph& changed) const {
 
 std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
                                          const std::vector<Metric>& metrics,
-                                         const std::map<std::string, double>& owed,
                                          const std::function<double()>& gained) {
   check(!metrics.empty() && metrics.front().name == "kept", "a trained network is judged by that");
   Context context;
   std::vector<std::string> names;
   for (size_t n : scored_layers(original, context)) names.push_back(original.nodes[n].name);
-  std::vector<Scores> before{{"kept", {kept_in({}, names, owed)}}},
-      after{{"kept", {kept_in(fit, names, owed)}}};
+  std::vector<Scores> before{{"kept", {kept_in({}, names)}}},
+      after{{"kept", {kept_in(fit, names)}}};
   std::vector<Metric> others(metrics.begin() + 1, metrics.end());
   size_t untuned =
       std::erase_if(others, [](const Metric& metric) { return metric.name == "untuned"; });

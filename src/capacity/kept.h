@@ -5,9 +5,6 @@
 //   kept.change("layer3.0.conv1", recipe).scores[0]                  0.88: 12 % of its output is
 //   lost
 //
-// A layer to which the loss owes much counts for more: its share is taken to that power, so that the
-// logarithms of all shares add up.
-//
 // That is a regression of what the layer computed on what it still reads (capacity/fit.h). All that
 // it needs of the samples are sums of products, of pairs of what the layer reads and of that with
 // what it computed. Variants that read less need a part of them; so each layer looks at the samples
@@ -31,8 +28,6 @@ struct KeptOptions {
   double ridge = 0.001;   ///< as in FitOptions
   long observations = 4;  ///< at most so many for each weight of a filter
   int threads = 1;
-  /// How much each layer counts, by its name (owed_to_layers()); 1 unless it is here.
-  std::map<std::string, double> owed = {};
   std::function<void(size_t, size_t)> progress = nullptr;  ///< layers done, and of how many
 };
 
@@ -58,7 +53,6 @@ class KeptShares : public LayerScores {
 
   std::vector<Metric> metrics_;
   std::vector<Score> original_;
-  std::map<std::string, double> owed_;
   std::map<std::string, std::unique_ptr<Layer>> layers_;
   std::mutex mutex_;
   std::map<std::string, LayerChange> known_;
@@ -67,12 +61,10 @@ class KeptShares : public LayerScores {
 };
 
 /// Compares a network that was fitted with its original: by "kept", the first of the metrics, by
-/// "untuned", and by others that look at the structure of a network alone. "owed" is as in
-/// KeptOptions. "gained" is how many more percent of samples it gets right; it is asked for only if
-/// a metric needs it.
+/// "untuned", and by others that look at the structure of a network alone. "gained" is how many
+/// more percent of samples it gets right; it is asked for only if a metric needs it.
 std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
                                          const std::vector<Metric>& metrics,
-                                         const std::map<std::string, double>& owed,
                                          const std::function<double()>& gained);
 
 }  // namespace lathe

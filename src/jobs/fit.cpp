@@ -5,7 +5,6 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "capacity/importance.h"
 #include "capacity/kept.h"
 #include "program/rebatch.h"
 #include "transforms/transform.h"
@@ -13,20 +12,17 @@
 namespace lathe {
 namespace {
 
-constexpr long minibatch = 32;          // samples that run at a time
-constexpr long owing_minibatches = 4;   // that say what the loss owes to layers
+constexpr long minibatch = 32;  // samples that run at a time
 
 /// Returns all that a rule for trained networks may look at, by metric and form.
 std::map<std::string, std::map<std::string, double>> features_of(const Graph& original,
-                                                                 const FitResult& found,
-                                                                 const Dataset& data, int threads) {
+                                                                 const FitResult& found) {
   std::map<std::string, std::map<std::string, double>> result;
   std::string list = "kept,macs,params,units,inputs,neighbours,connected,across";
   if (found.fitted) list += ",untuned";
   auto gained = [&] { return found.fitted->top1() - found.original->top1(); };
   for (const Comparison& comparison :
-       compared_trained(original, found.fit, parse_metrics(list),
-                        owed_by_loss(original, data, threads), gained)) {
+       compared_trained(original, found.fit, parse_metrics(list), gained)) {
     for (const MetricForm& each : find_metric(comparison.metric).contributes.forms) {
       result[comparison.metric][name_of(each.form)] =
           value_of({comparison.metric, each.form}, comparison);
@@ -46,14 +42,6 @@ std::vector<Array> minibatches_of(const Dataset& data, const Graph& network, lon
     result.push_back(fitting.images(first, each));
   }
   return result;
-}
-
-std::map<std::string, double> owed_by_loss(const Graph& network, const Dataset& data, int threads) {
-  ScorerOptions how;
-  how.samples = std::min(minibatch, data.count);
-  how.seeds = static_cast<size_t>(std::clamp(data.count / how.samples, 1L, owing_minibatches));
-  how.threads = threads;
-  return owed_to_layers(rebatched(network, how.samples), Scorer(data, how));
 }
 
 NetworkRecipe orders_in(const NetworkRecipe& recipe) {
@@ -104,8 +92,9 @@ FitResult fit_network(const FitJobOptions& options, const JobListener& listener)
   how.threads = threads;
   how.progress = progress;
   FitResult result;
-  Dataset learnt = load_dataset(options.data, Split::learnt, options.normalize);
-  result.fit = fit_recipe(original, recipe, learnt, options.samples, how);
+  result.fit =
+      fit_recipe(original, recipe, load_dataset(options.data, Split::learnt, options.normalize),
+                 options.samples, how);
   if (options.validate > 0) {
     Dataset data = load_dataset(options.data, Split::validation, options.normalize);
     auto counted = [&](const Graph& graph) {
@@ -115,7 +104,7 @@ FitResult fit_network(const FitJobOptions& options, const JobListener& listener)
     result.sliced = counted(transformed(original, recipe));
     result.fitted = counted(result.fit.network);
   }
-  result.features = features_of(transformed(original, orders_in(recipe)), result, learnt, threads);
+  result.features = features_of(transformed(original, orders_in(recipe)), result);
   return result;
 }
 

@@ -36,10 +36,6 @@ struct FitResult {
 /// Returns the first samples of a dataset in minibatches, in the form that the network reads.
 std::vector<Array> minibatches_of(const Dataset& data, const Graph& network, long samples);
 
-/// Returns how much the loss owes to each layer of a trained network (capacity/importance.h), by
-/// some of the data.
-std::map<std::string, double> owed_by_loss(const Graph& network, const Dataset& data, int threads);
-
 /// Returns the steps of a recipe that put channels into another order, and nothing else: exact
 /// ones.
 NetworkRecipe orders_in(const NetworkRecipe& recipe);

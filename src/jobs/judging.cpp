@@ -44,17 +44,14 @@ class TrainedNetwork {
         listener_(listener),
         data_(load_dataset(arguments.data, Split::learnt, *normalize_named(arguments.normalize))),
         order_(found_order(network)),
-        network_(transformed(network, order_)),
-        owed_(owed_by_loss(network_, data_, workers_of(arguments))) {}
+        network_(transformed(network, order_)) {}
 
   const NetworkRecipe& order() const { return order_; }
   const Graph& network() const { return network_; }
-  const std::map<std::string, double>& owed() const { return owed_; }
 
   std::unique_ptr<KeptShares> layers(const std::vector<Metric>& metrics) const {
     KeptOptions how;
     how.threads = workers_of(arguments_);
-    how.owed = owed_;
     how.progress = progress("layers looked at", Stopping::allowed);
     return std::make_unique<KeptShares>(network_, minibatches_of(data_, network_, fitted_samples),
                                         metrics, how);
@@ -85,7 +82,6 @@ class TrainedNetwork {
   Dataset data_;
   NetworkRecipe order_;
   Graph network_;
-  std::map<std::string, double> owed_;
   std::optional<double> own_;  ///< accuracy, counted when it is first needed
 
   std::function<void(size_t, size_t)> progress(const char* what, Stopping stopping) const {
@@ -120,7 +116,7 @@ SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
   result.answers = [=](const Graph& graph) { return trained->answers(graph); };
   result.compare = [=](const NetworkRecipe& recipe) {
     Fit fit = trained->fit(recipe, Stopping::allowed);
-    return compared_trained(trained->network(), fit, metrics, trained->owed(),
+    return compared_trained(trained->network(), fit, metrics,
                             [&] { return trained->gained(fit.network); });
   };
   return result;

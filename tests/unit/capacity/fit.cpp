@@ -3,8 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
-
 #include "capacity/kept.h"
 #include "compile/executor.h"
 #include "models/model.h"
@@ -139,19 +137,6 @@ TEST(Kept, GroupsOfWidthsAreShuffled) {
   double wanted = by_steps.change("second", shuffled).scores[0];
   EXPECT_NEAR(by_width.change("second", shuffled, all).scores[0], wanted, 1e-9);
   EXPECT_LT(wanted, 1);
-}
-
-TEST(Kept, CountsByWhatTheLossOwesToALayer) {
-  KeptOptions how;
-  how.owed = {{"first", 2}};
-  KeptShares plain(small_trained(), some_images(), kept_metrics(), {}),
-      owed(small_trained(), some_images(), kept_metrics(), how);
-  Recipe recipe = parse_recipe("group(2)");
-  auto score = [&](KeptShares& kept, const char* layer) {
-    return kept.change(layer, recipe).scores[0];
-  };
-  EXPECT_NEAR(score(owed, "first"), std::pow(score(plain, "first"), 2), 1e-9);
-  EXPECT_NEAR(score(owed, "second"), score(plain, "second"), 1e-9);
 }
 
 TEST(Kept, RefusesWhatNoRegressionSays) {
