@@ -100,9 +100,8 @@ void add_groups(LayerKind& kind) {
   for (long groups : group_counts) {
     auto variant = kind.coupled->shuffled(groups);
     if (!variant || kind.dependent) continue;
-    bool known =
-        std::any_of(kind.variants.begin(), kind.variants.end(),
-                    [&](const LayerVariant& v) { return v.recipe == variant->recipe; });
+    bool known = std::any_of(kind.variants.begin(), kind.variants.end(),
+                             [&](const LayerVariant& v) { return v.recipe == variant->recipe; });
     if (!known) kind.variants.push_back(std::move(*variant));
   }
 }

@@ -42,8 +42,8 @@ class CoupledLayer {
   /// Is every filter for one channel? Then filters and inputs are the same channels.
   bool is_depthwise() const { return depthwise_; }
 
-  /// Returns the layer with so many filters and inputs, in shuffled groups; nothing if groups do not
-  /// divide them into multiples of 8, or if nothing would change.
+  /// Returns the layer with so many filters and inputs, in shuffled groups; nothing if groups do
+  /// not divide them into multiples of 8, or if nothing would change.
   std::optional<LayerVariant> variant(Coupling coupling) const;
 
   /// Returns the layer with all its channels, in shuffled groups; nothing if they do not divide it.
