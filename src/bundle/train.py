@@ -36,6 +36,7 @@ import torch
 import torch.nn.functional as F
 
 HERE = pathlib.Path(__file__).resolve().parent
+ENOUGH_STEPS = 1000  # for the usual rate; with fewer, it is lower
 NORMALISATIONS = {
     "none": ((0, 0, 0), (1, 1, 1)),
     "imagenet": ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225)),
@@ -328,8 +329,6 @@ class Run:
             self.teacher.requires_grad_(False)
         elif options.teacher not in ("none", "original.py"):
             raise Problem(f"there is no '{HERE / options.teacher}'")
-        if options.rate is None:
-            options.rate = 0.4 if self.teacher is None else 0.1
         if options.decay is None:
             options.decay = 5e-4 if self.teacher is None else 1e-4
         self.is_half = self.device.type == "cuda"
@@ -413,6 +412,11 @@ def optimiser_of(model, options, steps):
     return optimiser, schedule
 
 
+def usual_rate(run, steps):
+    """Returns a rate for so many steps: in few of them it must not rise high, or all is forgotten."""
+    return (0.4 if run.teacher is None else 0.1) * min(1, steps / ENOUGH_STEPS)
+
+
 def one_epoch(run, images, order, epoch, optimiser, schedule):
     """Trains for one epoch; returns the mean loss. The random numbers depend on the epoch alone."""
     options = run.options
@@ -457,7 +461,10 @@ def tuned(run, images, out):
                       "use a smaller --batch")
     if options.norms:
         add_norms(run.model, run.ready(next(images.batches(order[:512], 512))[0]))
-    optimiser, schedule = optimiser_of(run.model, options, len(order) // options.batch)
+    steps = len(order) // options.batch
+    if options.rate is None:
+        options.rate = usual_rate(run, steps * options.epochs)
+    optimiser, schedule = optimiser_of(run.model, options, steps)
     rows, epoch, best, best_weights = [], 0, -1, None
     checkpoint = out / "checkpoint.pt"
     settings = {key: value for key, value in vars(options).items() if key not in ("out", "workers")}
@@ -645,7 +652,7 @@ def parsed(arguments):
     add("--data", required=True, metavar="DIR", help="see above")
     add("--epochs", type=int, default=12)
     add("--rate", type=float, help="the highest of the one-cycle schedule; 0.1 with a teacher, "
-        "0.4 without")
+        f"0.4 without, lower if there are fewer than {ENOUGH_STEPS} steps")
     add("--batch", type=int, default=256)
     add("--seed", type=int, default=0)
     add("--teacher", default="original.py", help="the module to learn from; none: labels alone")

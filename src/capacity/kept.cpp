@@ -258,8 +258,7 @@ double KeptShares::kept_by(const Layer& layer, const Graph& changed) const {
 }
 
 std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
-                                         const std::vector<Metric>& metrics,
-                                         const std::function<double()>& gained) {
+                                         const std::vector<Metric>& metrics, double gained) {
   check(!metrics.empty() && metrics.front().name == "kept", "a trained network is judged by that");
   Context context;
   std::vector<std::string> names;
@@ -275,7 +274,7 @@ std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
     after.push_back({others[m].name, {is[m]}});
   }
   std::vector<Comparison> result = compared(before, after);
-  if (untuned > 0) result.push_back({"untuned", {}, {gained()}, {}});
+  if (untuned > 0) result.push_back({"untuned", {}, {gained}, {}});
   return result;
 }
 

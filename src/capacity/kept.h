@@ -62,9 +62,8 @@ class KeptShares : public LayerScores {
 
 /// Compares a network that was fitted with its original: by "kept", the first of the metrics, by
 /// "untuned", and by others that look at the structure of a network alone. "gained" is how many
-/// more percent of samples it gets right; it is asked for only if a metric needs it.
+/// more percent of samples it gets right, which "untuned" is about.
 std::vector<Comparison> compared_trained(const Graph& original, const Fit& fit,
-                                         const std::vector<Metric>& metrics,
-                                         const std::function<double()>& gained);
+                                         const std::vector<Metric>& metrics, double gained);
 
 }  // namespace lathe

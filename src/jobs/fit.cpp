@@ -19,8 +19,11 @@ std::map<std::string, std::map<std::string, double>> features_of(const Graph& or
                                                                  const FitResult& found) {
   std::map<std::string, std::map<std::string, double>> result;
   std::string list = "kept,macs,params,units,inputs,neighbours,connected,across";
-  if (found.fitted) list += ",untuned";
-  auto gained = [&] { return found.fitted->top1() - found.original->top1(); };
+  double gained = 0;
+  if (found.fitted) {
+    list += ",untuned";
+    gained = found.fitted->top1() - found.original->top1();
+  }
   for (const Comparison& comparison :
        compared_trained(original, found.fit, parse_metrics(list), gained)) {
     for (const MetricForm& each : find_metric(comparison.metric).contributes.forms) {

@@ -2,6 +2,7 @@
 #include "jobs/judging.h"
 
 #include <algorithm>
+#include <deque>
 
 #include "base/error.h"
 #include "capacity/first_order.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr size_t important_minibatches = 8;  // that importance is told by
 constexpr long validating_samples = 2000;
+constexpr size_t most_remembered = 8;  // networks that were fitted last
 
 SearchJudge judge_untrained(const ScoreArguments& arguments, const GateRule& rule) {
   auto scorer = std::make_shared<Scorer>(make_scorer(arguments));
@@ -57,23 +59,25 @@ class TrainedNetwork {
                                         metrics, how);
   }
 
-  Fit fit(const NetworkRecipe& recipe, Stopping stopping) const {
+  FittedNetwork fitted(const NetworkRecipe& recipe, Stopping stopping) {
+    std::string key = print(recipe);
+    for (const auto& [known, network] : last_) {
+      if (known == key) return network;
+    }
     FitOptions how;
     how.threads = workers_of(arguments_);
     how.progress = progress("layers fitted", stopping);
-    return fit_recipe(network_, recipe, data_, fitted_samples, how);
+    Fit fit = fit_recipe(network_, recipe, data_, fitted_samples, how);
+    AnswerCounts counts = answers_of_network(fit.network);
+    last_.push_back({key, {std::move(fit), std::move(counts)}});
+    if (last_.size() > most_remembered) last_.pop_front();
+    return last_.back().second;
   }
 
-  AnswerCounts answers(const Graph& network) const {
-    Dataset data =
-        load_dataset(arguments_.data, Split::validation, *normalize_named(arguments_.normalize));
-    return validated(network, data, validating_samples, workers_of(arguments_), {listener_.tell});
-  }
-
-  /// Returns how many more percent of samples another network gets right.
-  double gained(const Graph& other) {
-    if (!own_) own_ = answers(network_).top1();
-    return answers(other).top1() - *own_;
+  /// Returns the answers of the original, which are counted when they are first needed.
+  const AnswerCounts& answers() {
+    if (!own_) own_ = answers_of_network(network_);
+    return *own_;
   }
 
  private:
@@ -82,7 +86,14 @@ class TrainedNetwork {
   Dataset data_;
   NetworkRecipe order_;
   Graph network_;
-  std::optional<double> own_;  ///< accuracy, counted when it is first needed
+  std::optional<AnswerCounts> own_;
+  std::deque<std::pair<std::string, FittedNetwork>> last_;  ///< by their recipes
+
+  AnswerCounts answers_of_network(const Graph& network) const {
+    Dataset data =
+        load_dataset(arguments_.data, Split::validation, *normalize_named(arguments_.normalize));
+    return validated(network, data, validating_samples, workers_of(arguments_), {listener_.tell});
+  }
 
   std::function<void(size_t, size_t)> progress(const char* what, Stopping stopping) const {
     return [this, what, stopping](size_t done, size_t all) {
@@ -112,12 +123,14 @@ SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
       suited(is_for_trained ? rule : find_rule("trained"), network, dataset_of(arguments));
   std::vector<Metric> metrics = result.rule.metrics();
   result.layers = trained->layers(metrics);
-  result.fit = [=](const NetworkRecipe& recipe) { return trained->fit(recipe, Stopping::refused); };
-  result.answers = [=](const Graph& graph) { return trained->answers(graph); };
+  result.fit = [=](const NetworkRecipe& recipe) {
+    return trained->fitted(recipe, Stopping::refused);
+  };
+  result.answers = [=] { return trained->answers(); };
   result.compare = [=](const NetworkRecipe& recipe) {
-    Fit fit = trained->fit(recipe, Stopping::allowed);
-    return compared_trained(trained->network(), fit, metrics,
-                            [&] { return trained->gained(fit.network); });
+    FittedNetwork fitted = trained->fitted(recipe, Stopping::allowed);
+    double gained = fitted.answers.top1() - trained->answers().top1();
+    return compared_trained(trained->network(), fitted.fit, metrics, gained);
   };
   return result;
 }

@@ -17,6 +17,12 @@
 
 namespace lathe {
 
+/// A changed network with weights from the trained original, and what it gets right with them.
+struct FittedNetwork {
+  Fit fit;
+  AnswerCounts answers;
+};
+
 struct SearchJudge {
   bool is_trained = false;
   /// What steps change: the network that was loaded. If it is trained, the most important of its
@@ -28,10 +34,11 @@ struct SearchJudge {
   /// Compares a network with the original by all metrics of the rule.
   std::function<std::vector<Comparison>(const NetworkRecipe&)> compare;
   // Of a trained network; else null:
-  /// Gives a changed network its weights, from the original.
-  std::function<Fit(const NetworkRecipe&)> fit;
-  /// Counts the answers of a network for samples that validate (Split::validation).
-  std::function<AnswerCounts(const Graph&)> answers;
+  /// Gives a changed network its weights, and counts its answers for samples that validate
+  /// (Split::validation). What was compared last is remembered.
+  std::function<FittedNetwork(const NetworkRecipe&)> fit;
+  /// Returns the answers of the network itself.
+  std::function<AnswerCounts()> answers;
 };
 
 /// Says whether a search uses what a network has learnt: its weights have data, and there are

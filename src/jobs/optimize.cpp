@@ -332,9 +332,10 @@ class NetworkSearch {
     set_origin(result);
     std::optional<Graph> fitted;
     if (judge_->is_trained && result.found) {
-      fitted = judge_->fit(result.winner.recipe).network;
-      AnswerCounts own = judge_->answers(timed_), before = judge_->answers(*fitted);
-      result.accuracy = {own.top1(), before.top1(), own.samples, {}, {}, {}};
+      FittedNetwork winner = judge_->fit(result.winner.recipe);
+      AnswerCounts own = judge_->answers();
+      result.accuracy = {own.top1(), winner.answers.top1(), own.samples, {}, {}, {}};
+      fitted = std::move(winner.fit.network);
     }
     write(result, tuning.compiling(), fitted);
     return {options_.folder, result.stopped, std::move(result)};
