@@ -96,8 +96,10 @@ struct ElementInterpreter<T>::Sum {
   double errors = 0;      ///< of what was added
   double magnitudes = 0;  ///< the sum of all absolute values
   double terms = 0;
+  double start = 0;      ///< the absolute value of what others were added to
+  double swallowed = 0;  ///< by rounding, of terms so small that it always cuts them the same way
 
-  void add(Update update, const Rounded<T>& term) {
+  void add(Update update, const Rounded<T>& term, double unit) {
     written = true;
     switch (update) {
       case Update::assign:
@@ -105,14 +107,20 @@ struct ElementInterpreter<T>::Sum {
         assigned_now = true;
         value = term.value;
         errors = term.error;
-        magnitudes = terms = 0;
+        magnitudes = terms = swallowed = 0;
+        start = std::abs(static_cast<double>(value));
         return;
-      case Update::add:
+      case Update::add: {
+        double size = std::abs(static_cast<double>(term.value));
+        double rounding = unit * std::abs(static_cast<double>(value));
+        constexpr double few = 16;  // roundings: of a larger term, what is cut is as good as random
+        if (size < few * rounding) swallowed += std::min(size, rounding);
         value += term.value;
         errors += term.error;
-        magnitudes += std::abs(static_cast<double>(term.value));
+        magnitudes += size;
         terms += 1;
         return;
+      }
       case Update::maximum:
         value = std::max(value, term.value);
         errors = std::max(errors, term.error);
@@ -122,7 +130,10 @@ struct ElementInterpreter<T>::Sum {
 
   /// The errors of single additions are as good as random: their sum grows like the root of their
   /// number. The constants are for short sums, and for what is all of one sign.
-  double error(double unit) const { return errors + unit * magnitudes * (4 + std::sqrt(terms)); }
+  double error(double unit) const {
+    double all = terms > 0 ? start + magnitudes : 0;
+    return errors + swallowed + unit * all * (4 + std::sqrt(terms));
+  }
 };
 
 template <class T>
@@ -233,7 +244,7 @@ void ElementInterpreter<T>::run(const Writer& writer, const std::vector<poly::In
   if (writer.guarded && !poly::contains(writer.guard, instance)) return;
   if (++instances_ > most_instances) fail("it takes more than {} instances", most_instances);
   const Statement& s = nest_.statements()[writer.statement];
-  sum.add(s.update, value_of(s.value, writer, instance));
+  sum.add(s.update, value_of(s.value, writer, instance), unit_);
 }
 
 template <class T>

@@ -61,6 +61,30 @@ TEST(InterpretElements, AgreesWithTheInterpreter) {
   }
 }
 
+TEST(InterpretElements, ExpectsSmallTermsToBeSwallowed) {
+  Context context;
+  Nest nest = parse_nest(context,
+                         "nest biased\n"
+                         "tensor B: input f32[1]\n"
+                         "tensor X: input f32[64]\n"
+                         "tensor A: output f32[1]\n"
+                         "statement S[i < 1]:\n"
+                         "  A[i] = B[i]\n"
+                         "statement T[i < 1, k < 64]:\n"
+                         "  A[i] += X[k]\n");
+  constexpr float bias = 0.25F, term = 0.4F * 0x1p-25F;  // 0.4 of the last place of the bias
+  float sum = bias;
+  for (int k = 0; k < 64; ++k) sum += term;  // each time it stays as it is
+  ElementInterpreter<double> interpreter(
+      nest, [&](size_t t, long) -> double { return t == 0 ? bias : term; }, 0x1p-24);
+  auto value = interpreter.element(2, 0);
+  ASSERT_TRUE(value);
+  EXPECT_EQ(sum, bias);
+  EXPECT_GT(std::abs(value->value - sum), 10 * 0x1p-24 * bias);
+  EXPECT_LE(std::abs(value->value - sum), value->error);
+  EXPECT_LT(value->error, 1e-4 * bias);
+}
+
 TEST(InterpretElements, RefusesWhatDependsOnWhen) {
   Context context;
   // Each instance of S reads an element that a later one overwrites.
