@@ -125,6 +125,24 @@ def check_refused(python, folder):
         assert not (folder / "refused").exists(), data
 
 
+def check_outputs(lathe, python, folder):
+    """Without labels the network learns to say what the original says."""
+    command = [python, folder / "train.py", "--data", f"{folder}/x.npy", "--loss", "output", "--epochs",
+               3, "--rate", 0.02, "--batch", 32, "--device", "cpu", "--normalize", "cifar", "--out", folder / "outputs"]
+    said = run(*command)
+    assert "by its outputs" in said, said
+    before = float(re.search(r"before training: ([0-9.]+) %", said).group(1))
+    after = float(re.search(r"test: ([0-9.]+) % of what the original's outputs vary", said).group(1))
+    assert 0 <= before < after <= 100, said
+    run(lathe, "evaluate", folder / "outputs/trained.onnx", "--data",
+        f"npy:{folder}/test_x.npy,{folder}/test_y.npy", "--normalize", "cifar")
+    print(f"without labels: {before} % of the outputs before, {after} % after")
+    (folder / "original.py").rename(folder / "away.py")
+    text = run(*command[:-1], folder / "refused", status=1)
+    (folder / "away.py").rename(folder / "original.py")
+    assert "--loss output needs the original" in text, text
+
+
 def write_folded(path):
     """Writes the network with biases, as exporters leave it that fold normalisations into them."""
     text = NETWORK.read_text()
@@ -163,6 +181,7 @@ def main():
         make_bundle(lathe, train, folder)
         check_refused(python, folder)
         check_resumes(lathe, python, folder)
+        check_outputs(lathe, python, folder)
         check_folded(lathe, python, train, folder)
 
 

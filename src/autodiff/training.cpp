@@ -81,8 +81,32 @@ ValueId classes_of(const Graph& graph) {
   return found;
 }
 
+Graph with_joined_outputs(const Graph& graph) {
+  GraphBuilder builder(graph);
+  const Shape& first = graph.values[graph.inputs.at(0)].type.shape;
+  std::vector<ValueId> flat;
+  for (ValueId id : graph.outputs) {
+    const Value& value = graph.values[id];
+    bool has_samples = !value.type.shape.empty() && !first.empty() &&
+                       value.type.shape[0] == first[0] && !value.type.dynamic;
+    if (!has_samples || !is_float(value.type.element)) {
+      fail("output '{}' of '{}' is {}: a distance needs real numbers, sample by sample", value.name,
+           graph.name, print_type(value.type));
+    }
+    flat.push_back(builder.call(
+        "reshape", {id},
+        {{"shape", Shape{first[0], count_of(value.type.shape) / std::max(1L, first[0])}}},
+        value.name + ".flat"));
+  }
+  ValueId all =
+      flat.size() == 1 ? flat[0] : builder.call("concat", flat, {{"axis", 1L}}, "outputs");
+  Graph result = builder.unfinished();
+  result.outputs = {all};
+  return result;
+}
+
 Learning with_given_gradient(const Graph& graph) {
-  check(graph.inputs.size() == 1 && graph.outputs.size() == 1, "a part has one end on each side");
+  check(!graph.inputs.empty() && graph.outputs.size() == 1, "a gradient is of one output");
   Learning result;
   result.images = graph.inputs[0];
   result.logits = graph.outputs[0];

@@ -20,6 +20,10 @@ struct Learning {
   ValueId losses;          ///< -log(probability of the class) at the class, 0 at the others
 };
 
+/// Returns the network with one output, [samples, elements], that has all of the others side by
+/// side. Fails if one of them is not of real numbers, sample by sample.
+Graph with_joined_outputs(const Graph& graph);
+
 /// Adds a loss whose gradient by the output is given as the input "labels": the sum of output times
 /// labels.
 Learning with_given_gradient(const Graph& graph);

@@ -11,8 +11,12 @@ DIR is one of
   a folder of CIFAR-10     data_batch_1.bin ... test_batch.bin, or the pickles that torchvision has
   a folder of images       DIR/train/CLASS/*.png|jpg and DIR/val/CLASS/*.png|jpg (needs Pillow)
   X.npy,Y.npy              images (bytes or floats, count x channels x rows x columns) and labels
+  X.npy                    images alone, with --loss output
 The best epoch is chosen on a tenth of the training images, at most 5000, which are not trained on.
 The test images (for .npy: another tenth) are looked at once, in the end.
+
+With --loss output no label is read: all outputs of the network, of whatever shape, are to be those of
+the original. Then percentages are of what the original's outputs vary.
 
 --out (this folder unless told) gets log.csv, curve.svg, checkpoint.pt and, in the end, trained.npz and
 trained.onnx. Kill it at any time: the same command goes on after the last whole epoch, and ends
@@ -181,12 +185,13 @@ def read_cifar(folder, suffix, read):
     return whole([f"data_batch_{i}{suffix}" for i in range(1, 6)]), whole([f"test_batch{suffix}"])
 
 
-def read_arrays(text):
+def read_arrays(text, has_labels):
     paths = text.split(",")
-    if len(paths) != 2:
+    if len(paths) > 2 or len(paths) < (2 if has_labels else 1):
         raise Problem(f"'{text}': two files are needed, X.npy,Y.npy")
     try:
-        images, labels = (np.load(path, allow_pickle=False) for path in paths)
+        images = np.load(paths[0], allow_pickle=False)
+        labels = np.load(paths[1], allow_pickle=False) if has_labels else np.zeros(len(images))
     except (OSError, ValueError) as error:
         raise Problem(f"'{text}' cannot be read: {error}") from None
     if images.ndim != 4 or labels.shape != images.shape[:1]:
@@ -212,10 +217,10 @@ def read_folder(folder, shape, workers):
             FolderImages(folder / tests[0], classes, shape, workers))
 
 
-def read_data(text, shape, workers):
-    """Returns the images to train on and those to test with."""
+def read_data(text, shape, workers, has_labels=True):
+    """Returns the images to train on and those to test with. Labels may be of no use."""
     if text.endswith(".npy"):
-        return read_arrays(text)
+        return read_arrays(text, has_labels)
     text = text.removeprefix("cifar10:")
     for folder in (pathlib.Path(text), pathlib.Path(text) / "cifar-10-batches-bin",
                    pathlib.Path(text) / "cifar-10-batches-py"):
@@ -232,11 +237,13 @@ def read_data(text, shape, workers):
 
 
 def check_fits(data, model, classes):
-    """Fails if the images or the labels are not those that the network is for."""
+    """Fails if the images or the labels, unless classes is None, are not those of the network."""
     for images in data:
         if images.shape != model.INPUT_SHAPES[0][1:]:
             raise Problem(f"the images are {'x'.join(map(str, images.shape))}, but the network "
                           f"reads {'x'.join(map(str, model.INPUT_SHAPES[0][1:]))}")
+        if classes is None:
+            continue
         low, high = int(images.labels.min()), int(images.labels.max())
         if low < 0 or high >= classes:
             raise Problem(f"labels go from {low} to {high}, but the network has {classes} classes")
@@ -306,6 +313,35 @@ def add_norms(model, images):
     replaced(model, lambda m: Normalised(m, outputs[m]) if m in outputs else None)
 
 
+def all_outputs(said):
+    """Returns what a network said as a list, of one output or of several."""
+    return list(said) if isinstance(said, (tuple, list)) else [said]
+
+
+class Explained:
+    """Which share of what the original's outputs vary another network has, too."""
+
+    def __init__(self):
+        self.samples, self.sums = 0, {}
+
+    def add(self, own, told):
+        """Adds what both said of a batch."""
+        self.samples += len(own[0])
+        for number, (a, b) in enumerate(zip(own, told)):
+            a, b = a.double(), b.double()
+            more = b.sum(0), b.square().sum(0), (a - b).square().sum()
+            known = self.sums.get(number)
+            self.sums[number] = more if known is None else [x + y for x, y in zip(known, more)]
+
+    def percent(self):
+        shares = []
+        for values, squares, distance in self.sums.values():
+            varies = float((squares - values.square() / self.samples).sum())
+            lost = float(distance) / varies if varies > 0 else float(distance > 0)
+            shares.append(min(1, max(0, 1 - lost)) if lost == lost else 0)
+        return 100 * sum(shares) / len(shares)
+
+
 def grad_scaler(enabled):
     """Keeps small gradients from vanishing in float16; bfloat16 needs nothing of the kind."""
     if hasattr(torch.amp, "GradScaler"):
@@ -329,6 +365,9 @@ class Run:
             self.teacher.requires_grad_(False)
         elif options.teacher not in ("none", "original.py"):
             raise Problem(f"there is no '{HERE / options.teacher}'")
+        self.by_outputs = options.loss == "output"
+        if self.by_outputs and self.teacher is None:
+            raise Problem("--loss output needs the original: there is no original.py here")
         if options.decay is None:
             options.decay = 5e-4 if self.teacher is None else 1e-4
         self.is_half = self.device.type == "cuda"
@@ -362,6 +401,10 @@ class Run:
             if self.teacher is not None:
                 with torch.no_grad():
                     told = self.teacher(images)
+        if self.by_outputs:
+            return sum((own.float() - must.float()).square().mean()
+                       / must.float().var(0).mean().clamp_min(1e-12)
+                       for own, must in zip(all_outputs(scores), all_outputs(told)))
         own = F.cross_entropy(scores.float(), labels, label_smoothing=options.smoothing)
         if self.teacher is None:
             return own
@@ -372,7 +415,15 @@ class Run:
         return options.distill * distance + (1 - options.distill) * own
 
     def accuracy(self, network, images, order):
+        """Percent of the images whose labels a network finds; or of what outputs vary."""
         network.eval()
+        if self.by_outputs:
+            explained = Explained()
+            with torch.no_grad():
+                for x, _ in images.batches(order, min(500, self.options.batch)):
+                    x = self.ready(x)
+                    explained.add(all_outputs(network(x)), all_outputs(self.teacher(x)))
+            return explained.percent()
         right = 0
         with torch.no_grad(), self.mixed():
             for x, y in images.batches(order, 500):
@@ -431,6 +482,9 @@ def one_epoch(run, images, order, epoch, optimiser, schedule):
         loss = run.loss(run.ready(x), y.to(run.device))
         optimiser.zero_grad(set_to_none=True)
         run.scaler.scale(loss).backward()
+        if run.by_outputs:  # squares have large gradients where outputs are far off
+            run.scaler.unscale_(optimiser)
+            torch.nn.utils.clip_grad_norm_(run.model.parameters(), 1)
         run.scaler.step(optimiser)
         run.scaler.update()
         schedule.step()
@@ -500,7 +554,8 @@ def tuned(run, images, out):
                         "scaler": run.scaler.state_dict(), "rows": rows, "epoch": epoch,
                         "best": best, "weights": best_weights}, file)
         write_log(out / "log.csv", rows)
-        write_curve(out / "curve.svg", rows, options.epochs)
+        write_curve(out / "curve.svg", rows, options.epochs,
+                    "outputs explained, %" if run.by_outputs else "validation accuracy, %")
         print(f"epoch {epoch:>3} of {options.epochs}: loss {loss:.4f}, validation {reached:.2f} %"
               f", {rows[-1][4]:.1f} s", flush=True)
     return best_weights, best
@@ -508,8 +563,8 @@ def tuned(run, images, out):
 
 # ----------------------------------------------------------------------------------------- files
 
-def write_curve(path, rows, epochs):
-    """Draws the validation accuracy over the epochs."""
+def write_curve(path, rows, epochs, what):
+    """Draws how good the network was after each epoch."""
     width, height, left, top = 560, 260, 56, 24
     values = [row[2] for row in rows]
     low, high = math.floor(min(values)), math.ceil(max(values))
@@ -527,7 +582,7 @@ def write_curve(path, rows, epochs):
                    for e in sorted({1, epochs}))
     text = (f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
             f'font-family="sans-serif" font-size="12"><rect width="{width}" height="{height}" '
-            f'fill="#fff"/>{marks}{ends}<text x="{left}" y="14">validation accuracy, %</text>'
+            f'fill="#fff"/>{marks}{ends}<text x="{left}" y="14">{what}</text>'
             f'<text x="{width / 2}" y="{height - 6}" text-anchor="middle">epoch</text>'
             f'<polyline points="{points}" fill="none" stroke="#1f6fb2" stroke-width="2"/></svg>\n')
     with whole_file(path) as file:
@@ -606,9 +661,10 @@ def check_onnx(run, images, path):
     x = run.ready(x).cpu().contiguous()
     network = run.model.cpu().eval()
     with torch.no_grad():
-        expected = network(x).numpy()
-    found = session.run(None, {face.name: x.numpy()})[0]
-    error = float(np.abs(found - expected).max() / max(1e-6, np.abs(expected).max()))
+        expected = [output.numpy() for output in all_outputs(network(x))]
+    found = session.run(None, {face.name: x.numpy()})
+    error = max(float(np.abs(a - b).max() / max(1e-6, np.abs(b).max()))
+                for a, b in zip(found, expected))
     if error > 1e-3:
         raise Problem(f"trained.onnx differs from the module by {error:.2g} of its largest output")
     return f"checked: differs from the module by {error:.1g} of its largest output"
@@ -620,8 +676,8 @@ def finish(run, weights, best, train, test, out):
     reached = run.accuracy(run.model, test, torch.arange(len(test)))
     result = {"validation": best, "test": reached, "epochs": run.options.epochs,
               "seed": run.options.seed}
-    text = f"test: {reached:.2f} %"
-    if run.teacher is not None:
+    text = f"test: {reached:.2f} %" + (" of what the original's outputs vary" * run.by_outputs)
+    if run.teacher is not None and not run.by_outputs:
         result["original"] = run.accuracy(run.teacher, test, torch.arange(len(test)))
         text += f"; the original has {result['original']:.2f} %"
     names = getattr(run.module, "NAMES", {})
@@ -637,12 +693,12 @@ def finish(run, weights, best, train, test, out):
         file.write(json.dumps(result).encode() + b"\n")
 
 
-def settings_of_bundle():
-    """Returns how images are normalised for this network, as the bundle says it."""
+def of_bundle(setting, otherwise):
+    """Returns a setting that the search of this network had, as the bundle says it."""
     try:
-        return json.loads((HERE / "bundle.json").read_text()).get("normalize", "cifar")
+        return json.loads((HERE / "bundle.json").read_text()).get(setting, otherwise)
     except (OSError, ValueError):
-        return "cifar"
+        return otherwise
 
 
 def parsed(arguments):
@@ -655,6 +711,8 @@ def parsed(arguments):
         f"0.4 without, lower if there are fewer than {ENOUGH_STEPS} steps")
     add("--batch", type=int, default=256)
     add("--seed", type=int, default=0)
+    add("--loss", choices=["labels", "output"], default=of_bundle("loss", "labels"),
+        help="output: no labels are read; as in the search, unless told")
     add("--teacher", default="original.py", help="the module to learn from; none: labels alone")
     add("--distill", type=float, default=0.9, help="the teacher's share of the loss (0.9)")
     add("--temperature", type=float, default=2)
@@ -663,7 +721,7 @@ def parsed(arguments):
     add("--warm-up", type=float, default=0.3, help="the share of steps in which the rate rises")
     add("--no-norms", dest="norms", action="store_false",
         help="do not normalise, while training, a network whose normalisations were folded")
-    add("--normalize", choices=sorted(NORMALISATIONS), default=settings_of_bundle(),
+    add("--normalize", choices=sorted(NORMALISATIONS), default=of_bundle("normalize", "cifar"),
         help="of bytes; as the network was made for, unless told")
     add("--device", default="", help="cuda or cpu; cuda if there is one")
     add("--workers", type=int, default=4, help="processes that read image files (4)")
@@ -678,16 +736,22 @@ def main():
     options = parsed(sys.argv[1:])
     try:
         run = Run(options)
-        data = read_data(options.data, run.module.INPUT_SHAPES[0][1:], options.workers)
+        data = read_data(options.data, run.module.INPUT_SHAPES[0][1:], options.workers,
+                         not run.by_outputs)
         with torch.no_grad():
             probe = torch.zeros(run.module.INPUT_SHAPES[0], device=run.device)
-            classes = run.model.eval()(probe).flatten(1).shape[1]
+            said = all_outputs(run.model.eval()(probe))
+        if not run.by_outputs and len(said) > 1:
+            raise Problem(f"the network has {len(said)} outputs: labels are of one; "
+                          "--loss output keeps all of them")
+        classes = None if run.by_outputs else said[0].flatten(1).shape[1]
         check_fits(data, run.module, classes)
         for images in data:
             images.to(run.device)
         options.out.mkdir(parents=True, exist_ok=True)
         print(f"{len(data[0])} images, {options.epochs} epochs on {run.device}, "
-              f"{'from labels alone' if run.teacher is None else 'with the original as teacher'}",
+              f"{'from labels alone' if run.teacher is None else 'with the original as teacher'}"
+              f"{', by its outputs' if run.by_outputs else ''}",
               flush=True)
         weights, best = tuned(run, data[0], options.out)
         finish(run, weights, best, *data, options.out)

@@ -73,6 +73,7 @@ std::function<int()> set_up_frontier(Command& app) {
       ->otherwise("runs/NETWORK")
       ->writes();
   add_data_arguments(app, search.score);
+  add_loss_argument(app, search.score);
   app.add_option("--points", options->job.points, "how many networks")->check(range(1L, 100L));
   app.add_option("--from", options->job.least, "accuracy that the first may lose, in points")
       ->check(non_negative_number());

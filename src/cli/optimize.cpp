@@ -120,6 +120,7 @@ std::function<int()> set_up_optimize(Command& app) {
       ->otherwise("runs/NETWORK")
       ->writes();
   add_data_arguments(app, job.score);
+  add_loss_argument(app, job.score);
   app.add_option("--strategy", job.strategy, "how networks are chosen")
       ->check(one_of(strategy_names()));
   app.add_option("--rule", options->rule,

@@ -8,12 +8,19 @@ namespace lathe {
 void add_data_arguments(Command& app, ScoreArguments& arguments) {
   app.add_option("--data", arguments.data,
                  "data with labels: cifar10:FOLDER, npy:X.npy,Y.npy, or synthetic:SEED, which is "
-                 "generated to fit the network");
+                 "generated to fit the network; without: npy:X.npy");
   app.add_option("--normalize", arguments.normalize, "how to normalise images")
       ->check(one_of({"none", "imagenet", "cifar"}));
   app.add_option("--samples", arguments.samples, "samples in a minibatch")->check(range(2, 4096));
   app.add_option("--seeds", arguments.seeds, "how often weights and minibatch are drawn")
       ->check(range(1, 10000));
+}
+
+void add_loss_argument(Command& app, ScoreArguments& arguments) {
+  app.add_option("--loss", arguments.loss,
+                 "what a trained network is judged by: labels, or, where there are none, its "
+                 "distance to the original's outputs")
+      ->check(one_of({"labels", "output"}));
 }
 
 void add_scorer_arguments(Command& app, ScoreArguments& arguments) {

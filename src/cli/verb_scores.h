@@ -12,6 +12,9 @@ void add_score_arguments(Command& app, ScoreArguments& arguments);
 /// Declares what networks are scored on: data, samples, seeds.
 void add_data_arguments(Command& app, ScoreArguments& arguments);
 
+/// Declares what trained networks are judged by: labels, or their outputs.
+void add_loss_argument(Command& app, ScoreArguments& arguments);
+
 /// All but NETWORK.
 void add_scorer_arguments(Command& app, ScoreArguments& arguments);
 

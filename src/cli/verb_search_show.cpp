@@ -265,7 +265,9 @@ void print_result(const SearchResult& result, const std::string& folder) {
   if (winner.verdict) line("capacity", print_verdict(*winner.verdict, result.rule));
   if (winner.verdict && winner.verdict->caveat && winner.verdict->prediction) {
     line("prediction", wrapped(*winner.verdict->caveat, 14, 14));
-    line("", fmt::format("accuracy {:+.1f} to {:+.1f} points, if it holds here; {:.2g} may be lost",
+    line("", fmt::format("{} {:+.1f} to {:+.1f} points, if it holds here; {:.2g} may be lost",
+                         result.accuracy && result.accuracy->of == "outputs" ? "outputs"
+                                                                             : "accuracy",
                          winner.verdict->prediction->at(0), winner.verdict->prediction->at(1),
                          result.rule.tolerance));
   }
@@ -276,8 +278,13 @@ void print_result(const SearchResult& result, const std::string& folder) {
                      result.rule.tolerance));
   }
   if (const auto& accuracy = result.accuracy) {
-    line("accuracy", fmt::format("{:.1f} % before it is tuned, the original {:.1f} %",
-                                 accuracy->before, accuracy->original));
+    if (accuracy->of == "outputs") {
+      line("outputs", fmt::format("{:.1f} % of what the original's vary, before it is tuned",
+                                  accuracy->before));
+    } else {
+      line("accuracy", fmt::format("{:.1f} % before it is tuned, the original {:.1f} %",
+                                   accuracy->before, accuracy->original));
+    }
     line("", fmt::format("of {} training images that train.py validates with", accuracy->images));
   }
   double share = 100.0 * static_cast<double>(result.refused) / static_cast<double>(result.tried);

@@ -16,7 +16,7 @@ namespace lathe {
 namespace {
 
 constexpr std::string_view usage =
-    "there are synthetic:SEED, synthetic:SEED,COUNT, cifar10:DIR and npy:X.npy,Y.npy";
+    "there are synthetic:SEED, synthetic:SEED,COUNT, cifar10:DIR, npy:X.npy,Y.npy and, without labels, npy:X.npy";
 
 /// Returns the parts before and after the only "separator", or nothing where it is not only one.
 std::optional<std::pair<std::string, std::string>> split_at(std::string_view text, char separator) {
@@ -59,11 +59,13 @@ Dataset with_samples(const Dataset& all, const std::vector<long>& listed) {
       all.read_images(listed[static_cast<size_t>(first) + i], values.subspan(i * size, size));
     }
   };
-  result.read_labels = [all, listed](long first, std::span<long> labels) {
-    for (size_t i = 0; i < labels.size(); ++i) {
-      all.read_labels(listed[static_cast<size_t>(first) + i], labels.subspan(i, 1));
-    }
-  };
+  if (all.read_labels) {
+    result.read_labels = [all, listed](long first, std::span<long> labels) {
+      for (size_t i = 0; i < labels.size(); ++i) {
+        all.read_labels(listed[static_cast<size_t>(first) + i], labels.subspan(i, 1));
+      }
+    };
+  }
   for (Dataset& other : result.others) other = with_samples(other, listed);
   if (all.in_form) {
     result.in_form = [all, listed](const SampleForm& form) {
@@ -103,6 +105,7 @@ Array Dataset::images(long first, long number) const {
 }
 
 std::vector<long> Dataset::labels(long first, long number) const {
+  if (!read_labels) fail("'{}' has no labels; name them, too: npy:X.npy,Y.npy", name);
   check_range(*this, first, number);
   std::vector<long> result(static_cast<size_t>(number));
   read_labels(first, result);
@@ -138,8 +141,10 @@ Dataset load_dataset(const std::string& spec, Split split, Normalize normalize) 
     return cifar10_dataset(arguments, split, normalize);
   }
   if (kind == "npy") {
+    if (arguments.empty()) fail("the dataset '{}' lacks its files; {}", spec, usage);
+    if (arguments.find(',') == std::string::npos) return npy_dataset(arguments, normalize);
     auto files = split_at(arguments, ',');
-    if (!files) fail("the dataset '{}' does not name two files, with one comma; {}", spec, usage);
+    if (!files) fail("the dataset '{}' names more than two files; {}", spec, usage);
     return npy_dataset(files->first, files->second, normalize);
   }
   fail("there is no dataset '{}'; {}", spec, usage);

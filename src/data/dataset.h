@@ -41,13 +41,13 @@ struct SampleForm {
 struct Dataset {
   std::string name;  // "cifar10"
   long count = 0;
-  long classes = 0;                  // labels are 0 to classes - 1
+  long classes = 0;                  // labels are 0 to classes - 1; 0: there are no labels
   Shape shape;                       // of one image: channels x rows x columns
   std::vector<Dataset> others = {};  // what further inputs of a network read; without labels
 
   /// Returns "number" images from "first" on as f32 number x channels x rows x columns.
   Array images(long first, long number) const;
-  /// Returns the labels of these images.
+  /// Returns the labels of these images. Fails if there are none.
   std::vector<long> labels(long first, long number) const;
 
   /// Writes the images from "first" on until "values" is full: how a source provides images().
@@ -71,6 +71,7 @@ std::vector<long> validation_samples(long count);
 ///                           10 classes and 3x32x32 values until they are fitted to a network.
 ///   cifar10:DIR             CIFAR-10 in its binary form: data_batch_1.bin ... and test_batch.bin
 ///   npy:X.npy,Y.npy         images N x channels x rows x columns and N labels, for both splits
+///   npy:X.npy               the same without labels
 /// Bytes are scaled to 0..1 and normalised. Only npy can have other numbers; they stay as they are.
 Dataset load_dataset(const std::string& spec, Split split = Split::test,
                      Normalize normalize = Normalize::none);

@@ -1,4 +1,4 @@
-// dataset_npy.cpp: images and labels from two NumPy files. Interface: npy_dataset() of
+// dataset_npy.cpp: images, and labels, from NumPy files. Interface: npy_dataset() of
 // dataset_sources.h.
 #include <algorithm>
 
@@ -65,16 +65,21 @@ void copy_elements(const Array& images, long first, Normalize normalize, std::sp
 
 }  // namespace
 
-Dataset npy_dataset(const std::string& images, const std::string& labels, Normalize normalize) {
+Dataset npy_dataset(const std::string& images, Normalize normalize) {
   Array elements = read_images(images, normalize);
   const Shape& shape = elements.shape();
-  std::vector<long> all = read_labels(labels, images, shape[0]);
   Dataset dataset{.name = "npy", .count = shape[0], .shape = {shape.begin() + 1, shape.end()}};
-  dataset.classes = *std::max_element(all.begin(), all.end()) + 1;
   long size = count_of(dataset.shape);
   dataset.read_images = [elements, size, normalize](long first, std::span<float> values) {
     copy_elements(elements, first * size, normalize, values);
   };
+  return dataset;
+}
+
+Dataset npy_dataset(const std::string& images, const std::string& labels, Normalize normalize) {
+  Dataset dataset = npy_dataset(images, normalize);
+  std::vector<long> all = read_labels(labels, images, dataset.count);
+  dataset.classes = *std::max_element(all.begin(), all.end()) + 1;
   dataset.read_labels = [all](long first, std::span<long> wanted) {
     std::copy_n(all.begin() + first, wanted.size(), wanted.begin());
   };

@@ -34,6 +34,8 @@ Dataset cifar10_dataset(const std::string& directory, Split split, Normalize nor
 
 /// Loads images and labels from two NumPy files.
 Dataset npy_dataset(const std::string& images, const std::string& labels, Normalize normalize);
+/// Loads images without labels.
+Dataset npy_dataset(const std::string& images, Normalize normalize);
 
 /// Scales the bytes of images to 0..1 and normalises them. An image is channels x "pixels". If
 /// there are more than three channels, the statistics of the three colours repeat.

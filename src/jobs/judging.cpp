@@ -2,6 +2,7 @@
 #include "jobs/judging.h"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 #include "base/error.h"
@@ -10,6 +11,7 @@
 #include "capacity/judgeable.h"
 #include "capacity/kept.h"
 #include "jobs/fit.h"
+#include "jobs/outputs.h"
 #include "program/rebatch.h"
 
 namespace lathe {
@@ -17,6 +19,7 @@ namespace {
 
 constexpr size_t important_minibatches = 8;  // that importance is told by
 constexpr long validating_samples = 2000;
+constexpr long compared_samples = 256;  // by outputs, each of which has many elements
 constexpr size_t most_remembered = 8;  // networks that were fitted last
 
 SearchJudge judge_untrained(const ScoreArguments& arguments, const GateRule& rule) {
@@ -37,6 +40,8 @@ SearchJudge judge_untrained(const ScoreArguments& arguments, const GateRule& rul
 
 /// May work be given up when the listener asks for it?
 enum class Stopping { allowed, refused };
+
+bool is_by_outputs(const ScoreArguments& arguments) { return arguments.loss == "output"; }
 
 /// A trained network, and what is asked of it.
 class TrainedNetwork {
@@ -68,15 +73,15 @@ class TrainedNetwork {
     how.threads = workers_of(arguments_);
     how.progress = progress("layers fitted", stopping);
     Fit fit = fit_recipe(network_, recipe, data_, fitted_samples, how);
-    AnswerCounts counts = answers_of_network(fit.network);
-    last_.push_back({key, {std::move(fit), std::move(counts)}});
+    Agreement agreement = agreement_of(fit.network);
+    last_.push_back({key, {std::move(fit), agreement}});
     if (last_.size() > most_remembered) last_.pop_front();
     return last_.back().second;
   }
 
-  /// Returns the answers of the original, which are counted when they are first needed.
-  const AnswerCounts& answers() {
-    if (!own_) own_ = answers_of_network(network_);
+  /// Returns how good the original is, which is looked at when it is first needed.
+  const Agreement& agreement() {
+    if (!own_) own_ = agreement_of(network_);
     return *own_;
   }
 
@@ -86,13 +91,37 @@ class TrainedNetwork {
   Dataset data_;
   NetworkRecipe order_;
   Graph network_;
-  std::optional<AnswerCounts> own_;
+  std::optional<Agreement> own_;
   std::deque<std::pair<std::string, FittedNetwork>> last_;  ///< by their recipes
 
-  AnswerCounts answers_of_network(const Graph& network) const {
-    Dataset data =
-        load_dataset(arguments_.data, Split::validation, *normalize_named(arguments_.normalize));
-    return validated(network, data, validating_samples, workers_of(arguments_), {listener_.tell});
+  Dataset validating() const {
+    return load_dataset(arguments_.data, Split::validation, *normalize_named(arguments_.normalize));
+  }
+
+  Agreement agreement_of(const Graph& network) const {
+    int threads = workers_of(arguments_);
+    JobListener tells{listener_.tell};
+    if (is_by_outputs(arguments_)) {
+      OutputsCompared found =
+          compare_outputs(network_, network, validating(), compared_samples, threads, tells);
+      return {found.explained(), found.samples};
+    }
+    AnswerCounts found = validated(network, validating(), validating_samples, threads, tells);
+    return {found.top1(), found.samples};
+  }
+
+  /// Returns how much each output counts, so that all of them count alike; nothing if it is labels
+  /// that count.
+  std::vector<double> output_weights(const Graph& network) const {
+    std::vector<double> result;
+    if (!is_by_outputs(arguments_)) return result;
+    for (const OutputCompared& each :
+         compare_outputs(network, network, data_, arguments_.samples, workers_of(arguments_))
+             .outputs) {
+      double all = each.variance * static_cast<double>(each.elements);
+      result.push_back(all > 0 ? 1 / std::sqrt(all) : 0);
+    }
+    return result;
   }
 
   std::function<void(size_t, size_t)> progress(const char* what, Stopping stopping) const {
@@ -105,7 +134,8 @@ class TrainedNetwork {
   NetworkRecipe found_order(const Graph& network) const {
     ScoreArguments often = arguments_;
     often.seeds = important_minibatches;
-    Scorer scorer = make_scorer(often, progress("minibatches for importance", Stopping::allowed));
+    Scorer scorer = make_scorer(often, progress("minibatches for importance", Stopping::allowed),
+                                output_weights(network));
     return most_important_first(
         network, importance_of(rebatched(network, often.samples), scorer, Importance::fisher));
   }
@@ -121,15 +151,20 @@ SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
   bool is_for_trained = rule.metrics().front().contributes.use == Contribution::Use::trained;
   result.rule =
       suited(is_for_trained ? rule : find_rule("trained"), network, dataset_of(arguments));
+  if (is_by_outputs(arguments)) {
+    result.rule.caveat =
+        "the rule is of how often networks are right; here a point is a percent of what the "
+        "original's outputs vary";
+  }
   std::vector<Metric> metrics = result.rule.metrics();
   result.layers = trained->layers(metrics);
   result.fit = [=](const NetworkRecipe& recipe) {
     return trained->fitted(recipe, Stopping::refused);
   };
-  result.answers = [=] { return trained->answers(); };
+  result.agreement = [=] { return trained->agreement(); };
   result.compare = [=](const NetworkRecipe& recipe) {
     FittedNetwork fitted = trained->fitted(recipe, Stopping::allowed);
-    double gained = fitted.answers.top1() - trained->answers().top1();
+    double gained = fitted.agreement.percent - trained->agreement().percent;
     return compared_trained(trained->network(), fitted.fit, metrics, gained);
   };
   return result;
@@ -138,7 +173,14 @@ SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
 }  // namespace
 
 bool uses_weights(const Graph& network, const ScoreArguments& arguments) {
-  return is_trained(network) && dataset_of(arguments) != "synthetic";
+  if (!is_trained(network)) {
+    if (is_by_outputs(arguments)) {
+      fail("--loss output: '{}' has weights without data: it has no outputs to keep",
+           arguments.network.network);
+    }
+    return false;
+  }
+  return is_by_outputs(arguments) || dataset_of(arguments) != "synthetic";
 }
 
 std::shared_ptr<SearchJudge> judge_for(const ScoreArguments& arguments, const GateRule& rule,

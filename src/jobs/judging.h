@@ -11,16 +11,22 @@
 #include "capacity/fit.h"
 #include "capacity/gate.h"
 #include "capacity/layer_scores.h"
-#include "jobs/evaluate.h"
 #include "jobs/event.h"
 #include "jobs/scoring.h"
 
 namespace lathe {
 
-/// A changed network with weights from the trained original, and what it gets right with them.
+/// How good a trained network is, in percent: of samples, whose labels it finds, or, where there
+/// are none, of what the original's outputs vary (jobs/outputs.h).
+struct Agreement {
+  double percent = 0;
+  long samples = 0;
+};
+
+/// A changed network with weights from the trained original, and how good it is with them.
 struct FittedNetwork {
   Fit fit;
-  AnswerCounts answers;
+  Agreement agreement;
 };
 
 struct SearchJudge {
@@ -34,15 +40,15 @@ struct SearchJudge {
   /// Compares a network with the original by all metrics of the rule.
   std::function<std::vector<Comparison>(const NetworkRecipe&)> compare;
   // Of a trained network; else null:
-  /// Gives a changed network its weights, and counts its answers for samples that validate
+  /// Gives a changed network its weights, and looks how good it is on samples that validate
   /// (Split::validation). What was compared last is remembered.
   std::function<FittedNetwork(const NetworkRecipe&)> fit;
-  /// Returns the answers of the network itself.
-  std::function<AnswerCounts()> answers;
+  /// Returns how good the network itself is.
+  std::function<Agreement()> agreement;
 };
 
 /// Says whether a search uses what a network has learnt: its weights have data, and there are
-/// samples that it was trained for.
+/// samples that it was trained for; or its outputs are all that counts.
 bool uses_weights(const Graph& network, const ScoreArguments& arguments);
 
 /// Loads the network and looks at it once. Fails, and says why, if it cannot be judged. If the rule

@@ -32,7 +32,8 @@ Journal::Identity identity_of(const OptimizeOptions& options, const Graph& netwo
   return {{"network", fmt::format("{} {:016x}", network.name, structural_hash(network))},
           {"version of Lathe", std::string(lathe_version())},
           {"machine", tuned_target(native_target())},
-          {"data", score.data + " " + score.normalize},
+          {"data", score.data + " " + score.normalize +
+                       (score.loss == "output" ? ", by outputs" : "")},
           {"scoring", fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds,
                                   score.network.seed)},
           {"rule", fmt::format("{} {:016x}, {} points", rule.name, hash_bytes(to_json(rule).dump()),
@@ -61,12 +62,13 @@ BenchOptions bench_options(const OptimizeOptions& options) {
   return bench;
 }
 
-nlohmann::json about(const SearchResult& result, const std::string& normalize) {
+nlohmann::json about(const SearchResult& result, const ScoreArguments& score) {
   nlohmann::json all = to_json(result), about{{"network", result.network},
                                               {"threads", result.threads},
                                               {"original_ms", result.winner.original_ms},
                                               {"ms", result.winner.ms},
-                                              {"normalize", normalize}};
+                                              {"normalize", score.normalize},
+                                              {"loss", score.loss}};
   if (result.winner.verdict) about["verdict"] = all["winner"]["verdict"];
   return about;
 }
@@ -333,8 +335,9 @@ class NetworkSearch {
     std::optional<Graph> fitted;
     if (judge_->is_trained && result.found) {
       FittedNetwork winner = judge_->fit(result.winner.recipe);
-      AnswerCounts own = judge_->answers();
-      result.accuracy = {own.top1(), winner.answers.top1(), own.samples, {}, {}, {}};
+      Agreement own = judge_->agreement();
+      result.accuracy = {own.percent, winner.agreement.percent, own.samples};
+      if (options_.score.loss == "output") result.accuracy->of = "outputs";
       fitted = std::move(winner.fit.network);
     }
     write(result, tuning.compiling(), fitted);
@@ -400,7 +403,7 @@ class NetworkSearch {
     std::string page = write_report(options_.folder, "", &timed_);
     Making making{origin_of(options_.score.network)};
     making.seed = options_.score.network.seed;
-    making.about = about(result, options_.score.normalize);
+    making.about = about(result, options_.score);
     if (fitted) making.fitted = {options_.score.data, options_.score.normalize, fitted_samples};
     NetworkRecipe recipe = result.found ? judge_->order : NetworkRecipe();
     recipe.insert(recipe.end(), result.winner.recipe.begin(), result.winner.recipe.end());

@@ -22,7 +22,8 @@ int workers_of(const ScoreArguments& arguments) {
   return arguments.threads != 0 ? arguments.threads : processors();
 }
 
-Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, size_t)> progress) {
+Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, size_t)> progress,
+                   std::vector<double> outputs) {
   auto normalize = normalize_named(arguments.normalize);
   if (!normalize) {
     fail("--normalize {}: there are none, imagenet and cifar", arguments.normalize);
@@ -41,6 +42,7 @@ Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, s
   options.memory = arguments.memory;
   options.max_error = arguments.max_error;
   options.progress = std::move(progress);
+  options.outputs = std::move(outputs);
   return Scorer(load_dataset(arguments.data, Split::train, *normalize), options);
 }
 

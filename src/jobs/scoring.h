@@ -13,6 +13,8 @@ namespace lathe {
 struct ScoreArguments {
   NetworkArguments network;
   std::string data = "synthetic:0", normalize = "cifar", hook = "convolution";
+  /// What a trained network is judged by: "labels", or "output", its distance to the original's.
+  std::string loss = "labels";
   long samples = 64, seeds = 4;
   int threads = 0;  ///< workers; 0: one for each processor
   bool is_double = false;
@@ -28,9 +30,11 @@ Graph load_judged(const ScoreArguments& arguments);
 /// Returns how many workers there are to be.
 int workers_of(const ScoreArguments& arguments);
 
-/// Returns what scores networks as the arguments say.
+/// Returns what scores networks as the arguments say; by their outputs, each of which counts in
+/// some way (ScorerOptions), instead of labels if there are such numbers.
 Scorer make_scorer(const ScoreArguments& arguments,
-                   std::function<void(size_t, size_t)> progress = nullptr);
+                   std::function<void(size_t, size_t)> progress = nullptr,
+                   std::vector<double> outputs = {});
 
 /// Returns the name of the data: "cifar10".
 std::string dataset_of(const ScoreArguments& arguments);

@@ -22,10 +22,14 @@ InputForm input_form(const Graph& network, ValueId id) {
 
 }  // namespace
 
+std::vector<InputForm> inputs_of(const Graph& network) {
+  std::vector<InputForm> forms;
+  for (ValueId id : network.inputs) forms.push_back(input_form(network, id));
+  return forms;
+}
+
 SampleForm form_of(const Graph& network) {
-  SampleForm form{{}, network.values[classes_of(network)].type.shape[1]};
-  for (ValueId id : network.inputs) form.inputs.push_back(input_form(network, id));
-  return form;
+  return {inputs_of(network), network.values[classes_of(network)].type.shape[1]};
 }
 
 }  // namespace lathe

@@ -8,6 +8,9 @@
 
 namespace lathe {
 
+/// Returns the form of what a network reads of a sample, at each of its inputs.
+std::vector<InputForm> inputs_of(const Graph& network);
+
 /// Returns the form of the samples that a classifier reads, as its inputs and its output tell it.
 /// An input that indexes a table, as tokens do, has whole numbers below the table's extent. Fails
 /// if the network is no classifier.

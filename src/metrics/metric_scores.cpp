@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/random.h"
 #include "compile/units.h"
 #include "metrics/metric_form.h"
 
@@ -36,17 +37,46 @@ Scorer::Scorer(Dataset data, ScorerOptions options)
 }
 
 Batch Scorer::batch(const Graph& network, uint64_t seed) const {
-  return batch_of(data_.fitted(form_of(network)), seed);
+  Batch batch = batch_of(data_for(network), seed);
+  if (!has_labels()) batch.gradient = drawn_gradient(network, seed);
+  return batch;
+}
+
+Dataset Scorer::data_for(const Graph& network) const {
+  return data_.fitted(has_labels() ? form_of(network)
+                                   : SampleForm{inputs_of(network), data_.classes});
+}
+
+Array Scorer::drawn_gradient(const Graph& network, uint64_t seed) const {
+  check(network.outputs.size() == options_.outputs.size(), "each output counts in some way");
+  Random random(seed, "outputs");
+  std::vector<long> elements;
+  long all = 0;
+  for (ValueId id : network.outputs) {
+    elements.push_back(count_of(network.values[id].type.shape) / options_.samples);
+    all += elements.back();
+  }
+  std::vector<float> values;
+  for (long sample = 0; sample < options_.samples; ++sample) {
+    for (size_t o = 0; o < elements.size(); ++o) {
+      for (long i = 0; i < elements[o]; ++i) {
+        values.push_back(static_cast<float>(options_.outputs[o] * random.normal()));
+      }
+    }
+  }
+  return Array::of<float>({options_.samples, all}, values);
 }
 
 Batch Scorer::batch_of(const Dataset& data, uint64_t seed) const {
   // Minibatches follow each other, from the beginning again where the data end.
   auto places = static_cast<uint64_t>(data.count / options_.samples);
   auto first = static_cast<long>(seed % places) * options_.samples;
-  Batch batch{data.images(first, options_.samples), data.labels(first, options_.samples), {}, {}};
+  Batch batch{data.images(first, options_.samples), {}, {}, {}};
   for (const Dataset& other : data.others) {
     batch.others.push_back(other.images(first, options_.samples));
   }
+  if (!has_labels()) return batch;
+  batch.labels = data.labels(first, options_.samples);
   bool mixed = std::any_of(batch.labels.begin(), batch.labels.end(),
                            [&](long label) { return label != batch.labels[0]; });
   if (!mixed) {
@@ -62,10 +92,11 @@ EvaluationOptions Scorer::evaluation(const Graph& network, uint64_t seed) const 
   EvaluationOptions result;
   result.hook = options_.hook;
   result.kind.element = options_.element;
+  if (!has_labels()) result.kind.loss = ProbeKind::Loss::given;
   result.threads = options_.threads;
   result.compile = compile_;
   result.seed = seed;
-  result.more = [this, seed, data = data_.fitted(form_of(network))](size_t i) {
+  result.more = [this, seed, data = data_for(network)](size_t i) {
     return batch_of(data, seed + i);
   };
   return result;
@@ -80,7 +111,9 @@ std::vector<Scores> Scorer::run(const Graph& network, const std::vector<Metric>&
     uint64_t seed = options_.first_seed + i;
     EvaluationOptions how = this->evaluation(network, seed);
     how.runners = runners;
-    Evaluation evaluation(initialised(network, seed), batch(network, seed), std::move(how));
+    Graph drawn = initialised(network, seed);
+    if (!has_labels()) drawn = with_joined_outputs(drawn);
+    Evaluation evaluation(drawn, batch(network, seed), std::move(how));
     std::vector<Score> scores = evaluation.run(metrics);
     for (size_t m = 0; m < metrics.size(); ++m) result[m].of_seeds.push_back(std::move(scores[m]));
   }

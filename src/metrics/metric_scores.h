@@ -20,6 +20,9 @@ struct ScorerOptions {
   long samples = 64;               ///< of a minibatch
   int threads = 1;                 ///< the scores do not depend on it
   Element element = Element::f32;  ///< the type that is computed with
+  /// If there are no labels: how much each output of the network counts. Then the loss is a sum of
+  /// all outputs' elements, each times such a number times a random one.
+  std::vector<double> outputs = {};
   long memory = any_memory;        ///< that values may take, as CompileOptions has it
   double max_error = any_error;    ///< of algebraic steps, as CompileOptions has it
   /// Is told how many evaluations are done, and of how many.
@@ -53,6 +56,11 @@ class Scorer {
 
  private:
   Batch batch_of(const Dataset& data, uint64_t seed) const;
+  bool has_labels() const { return options_.outputs.empty(); }
+  /// Returns the data in the form that a network reads.
+  Dataset data_for(const Graph& network) const;
+  /// Returns random numbers for all outputs of a network.
+  Array drawn_gradient(const Graph& network, uint64_t seed) const;
 
   Dataset data_;
   ScorerOptions options_;

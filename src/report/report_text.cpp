@@ -34,10 +34,17 @@ std::string without_numbers(const std::string& reason) {
 
 /// Says how often the network is right, as far as that is known.
 std::string print_accuracy(const ResultAccuracy& accuracy, const std::string& to_do) {
-  std::string text = fmt::format(
-      "Its weights were fitted to what the original computes: before it is tuned it is right on "
-      "{:.1f} % of {} validation images, the original on {:.1f} %.",
-      accuracy.before, accuracy.images, accuracy.original);
+  std::string text = "Its weights were fitted to what the original computes: before it is tuned ";
+  if (accuracy.of == "outputs") {
+    text += fmt::format(
+        "it explains {:.1f} % of what the original's outputs vary on {} validation images.",
+        accuracy.before, accuracy.images);
+    if (!accuracy.tuned) return to_do + " " + text;
+    return text + fmt::format(" Tuned for {} epochs it explains {:.2f} % on the test images.",
+                              accuracy.epochs.value_or(0), *accuracy.tuned);
+  }
+  text += fmt::format("it is right on {:.1f} % of {} validation images, the original on {:.1f} %.",
+                      accuracy.before, accuracy.images, accuracy.original);
   if (!accuracy.tuned) return to_do + " " + text;
   return text +
          fmt::format(" Tuned for {} epochs it is right on {:.2f} % of the test images",

@@ -105,6 +105,7 @@ void describe(auto& fields, Of<ResultAccuracy> auto& accuracy) {
   fields("tuned", accuracy.tuned);
   fields("tuned_original", accuracy.tuned_original);
   fields("epochs", accuracy.epochs);
+  fields.later("of", accuracy.of);
 }
 
 void describe(auto& fields, Of<ResultLimit> auto& limit) {

@@ -105,8 +105,9 @@ struct ResultAccuracy {
   double original = 0, before = 0;  ///< before the winner is tuned
   long images = 0;                  ///< that validate
   // What train.py reached, on the test images; none before it ran.
-  std::optional<double> tuned, tuned_original;
-  std::optional<long> epochs;
+  std::optional<double> tuned = {}, tuned_original = {};
+  std::optional<long> epochs = {};
+  std::string of = "labels";  ///< "outputs": percent of what the original's outputs vary
   friend bool operator==(const ResultAccuracy&, const ResultAccuracy&) = default;
 };
 

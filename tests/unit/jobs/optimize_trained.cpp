@@ -4,8 +4,10 @@
 #include <filesystem>
 
 #include "base/random.h"
+#include "data/file.h"
 #include "data/npy.h"
 #include "jobs/frontier.h"
+#include "jobs/outputs.h"
 #include "onnx/onnx.h"
 #include "support/small_network.h"
 #include "support/temporary.h"
@@ -51,6 +53,49 @@ TEST(OptimizeTrained, HandsOverFittedWeights) {
   EXPECT_EQ(found.result->accuracy->images, 8);  // a tenth of all
   EXPECT_TRUE(fs::exists(search.options.folder + "/bundle/original.py"));
   EXPECT_TRUE(fs::exists(search.options.folder + "/bundle/train.py"));
+}
+
+/// The small network with a second output, of another shape and of larger numbers.
+Graph two_outputs(uint64_t seed) {
+  std::string text = small_network;
+  text.replace(text.find("output scores"), 13,
+               "large = mul(relu2, relu2): f32[2x32x16x16]\noutput scores\noutput large");
+  return initialised(parse_graph(text), seed);
+}
+
+TEST(OptimizeTrained, NeedsNoLabelsForOutputs) {
+  TrainedSearch search;
+  ScoreArguments& score = search.options.score;
+  score.network.network = search.directory.file("two.onnx", export_onnx(two_outputs(20261117)));
+  score.data = "npy:" + search.directory.file("x.npy");
+  score.loss = "output";
+  OptimizeResult found = optimize(search.options);
+  ASSERT_TRUE(found.result && found.result->found);
+  ASSERT_TRUE(found.result->accuracy.has_value());
+  EXPECT_EQ(found.result->accuracy->of, "outputs");
+  EXPECT_DOUBLE_EQ(found.result->accuracy->original, 100);
+  EXPECT_GT(found.result->accuracy->before, 0);
+  EXPECT_LT(found.result->accuracy->before, 100);
+  ASSERT_TRUE(found.result->winner.verdict.has_value());
+  EXPECT_FALSE(found.result->winner.verdict->predicted) << "it is not calibrated for outputs";
+  std::string bundle = read_file(search.options.folder + "/bundle/bundle.json");
+  EXPECT_NE(bundle.find("\"loss\": \"output\""), std::string::npos) << bundle;
+}
+
+TEST(OptimizeTrained, ComparesOutputsHoweverLargeTheyAre) {
+  TrainedSearch search;
+  Dataset data = load_dataset("npy:" + search.directory.file("x.npy"));
+  Graph network = two_outputs(1), other = network;
+  OutputsCompared same = compare_outputs(network, network, data, 64, 1);
+  EXPECT_EQ(same.samples, 64);
+  EXPECT_DOUBLE_EQ(same.explained(), 100);
+  for (Value& value : other.values) {  // then the scores are constants, and "large" is as it was
+    if (value.name == "second.weight") value.data = Array(Element::f32, value.type.shape);
+  }
+  OutputsCompared half = compare_outputs(network, other, data, 64, 1);
+  ASSERT_EQ(half.outputs.size(), 2U);
+  EXPECT_GT(half.outputs[1].variance, 10 * half.outputs[0].variance);
+  EXPECT_NEAR(half.explained(), 50, 5);
 }
 
 TEST(OptimizeTrained, StoppedInAFitItBlamesNoNetworkAndGoesOn) {
