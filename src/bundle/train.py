@@ -506,6 +506,10 @@ def split(count):
     return every[held:], every[:held]
 
 
+def weights_of(model):
+    return {k: v.detach().clone() for k, v in model.state_dict().items()}
+
+
 def tuned(run, images, out):
     """Trains to the end, from where an earlier run stopped; returns the best weights."""
     options = run.options
@@ -538,6 +542,8 @@ def tuned(run, images, out):
     else:
         before = run.accuracy(run.model, images, validation)
         print(f"before training: {before:.2f} % of {len(validation)} validation images")
+        if run.by_outputs:  # the network that was fitted is as good a candidate as later ones
+            best, best_weights = before, weights_of(run.model)
     while epoch < options.epochs:
         begin = time.time()
         loss = one_epoch(run, images, order, epoch, optimiser, schedule)
@@ -547,7 +553,7 @@ def tuned(run, images, out):
                      round(time.time() - begin, 1)])
         if reached >= best:
             best = reached
-            best_weights = {k: v.detach().clone() for k, v in run.model.state_dict().items()}
+            best_weights = weights_of(run.model)
         with whole_file(checkpoint) as file:
             torch.save({"settings": settings, "model": run.model.state_dict(),
                         "optimiser": optimiser.state_dict(), "schedule": schedule.state_dict(),

@@ -16,6 +16,7 @@ struct CompileArgs {
   std::string folder, target = "native", recipe;
   LibraryOptions library;
   bool thorough = false;
+  std::string passes;
 };
 
 /// Fails where a model is the one that a recipe was found for, and not what the recipe makes of it.
@@ -82,6 +83,7 @@ int run_compile(CompileArgs& options) {
   how.target = target_named(options.target);
   how.effort = options.thorough ? Effort::thorough : Effort::quick;
   how.max_error = options.tuned.max_error;
+  if (!options.passes.empty()) how.passes = parse_passes(options.passes);
   check_library(options.folder, options.library);
   Graph graph = initialised(load_network(options.network), options.network.seed);
   {
@@ -118,6 +120,9 @@ std::function<int()> set_up_compile(Command& app) {
                  "take the schedules of a bundle's winner.recipe, for a model that was trained");
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned.max_error);
+  app.add_option("--passes LIST", options->passes,
+                 "passes to run on the graph, in order, like 'FoldConstant,FuseOps,AlterOpLayout'")
+      ->otherwise("the usual ones: 'lathe list passes'");
   app.add_option("--name", options->library.name, "the first word of all names of functions")
       ->otherwise("the network's name");
   app.add_flag("--thorough", options->thorough, "let LLVM optimise the code for longer");

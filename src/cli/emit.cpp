@@ -1,9 +1,9 @@
-// emit.cpp: "lathe emit NEST RECIPE --at STAGE": what the compiler makes of a nest, or of a layer
-// of a network, at any stage.
+// emit.cpp: "lathe emit NEST RECIPE --at STAGE": what the compiler makes of a nest, of a layer of a
+// network, or of its graph, at any stage.
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
 #include "cli/verb_tuned.h"
-#include "compile/compile.h"
+#include "compile/ready.h"
 #include "nest/starts.h"
 #include "nest/text.h"
 
@@ -16,6 +16,8 @@ struct EmitArgs {
   std::string target = "native";
   TunedArguments tuned;
   int threads = 1;
+  std::string passes, after;
+  bool diff = false;
 };
 
 /// NETWORK:LAYER, if the text before the first colon names a network.
@@ -90,7 +92,74 @@ int show_nest(const EmitArgs& options) {
   return 0;
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t at = 0; at < text.size();) {
+    size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return lines;
+}
+
+/// Prints the lines that were taken out, and those that came instead: as few as can be.
+std::string difference(const std::string& before, const std::string& after) {
+  std::vector<std::string> a = lines_of(before), b = lines_of(after);
+  // common[i][j]: how many lines the rest of "a" from i on and that of "b" from j on share.
+  std::vector<std::vector<int>> common(a.size() + 1, std::vector<int>(b.size() + 1, 0));
+  for (size_t i = a.size(); i-- > 0;) {
+    for (size_t j = b.size(); j-- > 0;) {
+      common[i][j] =
+          a[i] == b[j] ? common[i + 1][j + 1] + 1 : std::max(common[i + 1][j], common[i][j + 1]);
+    }
+  }
+  std::string text;
+  for (size_t i = 0, j = 0; i < a.size() || j < b.size();) {
+    if (i < a.size() && j < b.size() && a[i] == b[j]) {
+      ++i, ++j;
+    } else if (j == b.size() || (i < a.size() && common[i + 1][j] >= common[i][j + 1])) {
+      text += "- " + a[i++] + "\n";
+    } else {
+      text += "+ " + b[j++] + "\n";
+    }
+  }
+  return text;
+}
+
+/// Prints a network's graph after some passes, or what the last of them changed.
+int show_graph(const EmitArgs& options) {
+  if (!options.arguments.recipe.empty()) fail("--at graph is of a network: it takes no recipe");
+  NetworkArguments arguments;
+  arguments.network = options.arguments.nest;
+  std::vector<std::string> names =
+      options.passes.empty() ? usual_passes() : parse_passes(options.passes);
+  if (!options.after.empty()) {
+    const std::string& last = find_pass(options.after).name;
+    auto place = std::find(names.begin(), names.end(), last);
+    if (place == names.end()) {
+      fail("{} is not among the passes; give --passes, like 'FoldConstant,{}'", last, last);
+    }
+    names.erase(place + 1, names.end());
+  } else if (options.passes.empty()) {
+    names.clear();
+  }
+  if (options.diff && names.empty()) fail("--diff shows what a pass changed: give --after PASS");
+  PassContext context{.workers = options.threads};
+  context.layouts = layouts_for(options.tuned, native_target(), options.threads);
+  Graph graph = initialised(load_network(arguments), 0);  // without data little is folded
+  std::string before, now = print(graph);
+  after_passes(graph, names, context, [&](const Pass&, const Graph& result) {
+    before = std::exchange(now, print(result));
+  });
+  fmt::print("{}", options.diff ? difference(before, now) : now);
+  return 0;
+}
+
 int run_emit(const EmitArgs& options) {
+  if (options.at == "graph") return show_graph(options);
+  if (options.diff || !options.after.empty() || !options.passes.empty()) {
+    fail("--passes, --after and --diff are for --at graph");
+  }
   auto layer = layer_of(options.arguments.nest);
   return layer ? show_layer(options, layer->first, layer->second) : show_nest(options);
 }
@@ -99,14 +168,20 @@ std::function<int()> set_up_emit(Command& app) {
   auto options = std::make_shared<EmitArgs>();
   add_nest_arguments(app, options->arguments);
   app.option("NEST")->description(
-      "an operator, like conv(co=64, ...), a .nest file, or a layer of a network: NETWORK:LAYER");
+      "an operator, like conv(co=64, ...), a .nest file, a layer of a network: NETWORK:LAYER, or, "
+      "for --at graph, a network");
   app.add_option("--at STAGE", options->at, "the stage of the compiler to print")
-      ->check(one_of({"nest", "recipe", "loops", "code", "llvm", "asm"}));
+      ->check(one_of({"graph", "nest", "recipe", "loops", "code", "llvm", "asm"}));
   app.add_option("--target", options->target,
                  "the machine of code, llvm and asm: native, aarch64, x86-64-v3 or x86-64-v4")
       ->suggests({"native", "aarch64", "x86-64-v3", "x86-64-v4"});
   app.add_option("--threads", options->threads, "number of workers to compile for")
       ->check(range(1, 256));
+  app.add_option("--passes LIST", options->passes,
+                 "passes to run on a graph, in order, like 'FoldConstant,FuseOps'")
+      ->otherwise("the usual ones");
+  app.add_option("--after PASS", options->after, "the last pass to run; 'lathe list passes'");
+  app.add_flag("--diff", options->diff, "print what that pass changed");
   add_tuned_arguments(app, options->tuned);
   return [options] { return run_emit(*options); };
 }

@@ -1,10 +1,12 @@
-// list.cpp: "lathe list transforms|ops|models|judges|metrics|strategies|families": what there is.
+// list.cpp: "lathe list transforms|ops|models|judges|metrics|passes|strategies|families": what
+// there is.
 #include <map>
 
 #include "base/error.h"
 #include "cli/verb_nest.h"
 #include "metrics/metric.h"
 #include "models/model.h"
+#include "passes/pass.h"
 #include "search/variant_family.h"
 #include "strategies/strategy.h"
 
@@ -95,10 +97,31 @@ std::vector<Row> family_rows() {
   return rows;
 }
 
-const std::map<std::string, std::vector<Row> (*)()> lists = {
-    {"families", family_rows},     {"judges", judge_rows}, {"metrics", metric_rows},
-    {"models", model_rows},        {"ops", op_rows},       {"strategies", strategy_rows},
-    {"transforms", transform_rows}};
+/// Passes; their place among the usual ones says when they run.
+std::vector<Row> pass_rows() {
+  std::vector<Row> rows;
+  std::vector<std::string> usual = usual_passes();
+  for (const Pass& pass : passes::all()) {
+    auto place = std::find(usual.begin(), usual.end(), pass.name) - usual.begin();
+    bool is_usual = place < static_cast<long>(usual.size());
+    std::string kind = !pass.never.empty() ? "never"
+                       : is_usual          ? fmt::format("usual, {}", place + 1)
+                                           : "";
+    std::string text = pass.summary;
+    if (!pass.never.empty()) text += "; changes nothing here: " + pass.never;
+    rows.push_back({pass.name, kind, text});
+  }
+  return rows;
+}
+
+const std::map<std::string, std::vector<Row> (*)()> lists = {{"families", family_rows},
+                                                             {"judges", judge_rows},
+                                                             {"metrics", metric_rows},
+                                                             {"models", model_rows},
+                                                             {"ops", op_rows},
+                                                             {"passes", pass_rows},
+                                                             {"strategies", strategy_rows},
+                                                             {"transforms", transform_rows}};
 
 void print_rows(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
@@ -139,7 +162,7 @@ std::function<int()> set_up_list(Command& app) {
 }  // namespace
 
 Verb list() {
-  return {"list", "list transforms, operators, models, metrics, families and more", set_up_list,
+  return {"list", "list transforms, operators, models, metrics, passes and more", set_up_list,
           "lathe list transforms"};
 }
 

@@ -265,11 +265,11 @@ void print_result(const SearchResult& result, const std::string& folder) {
   if (winner.verdict) line("capacity", print_verdict(*winner.verdict, result.rule));
   if (winner.verdict && winner.verdict->caveat && winner.verdict->prediction) {
     line("prediction", wrapped(*winner.verdict->caveat, 14, 14));
-    line("", fmt::format("{} {:+.1f} to {:+.1f} points, if it holds here; {:.2g} may be lost",
-                         result.accuracy && result.accuracy->of == "outputs" ? "outputs"
-                                                                             : "accuracy",
-                         winner.verdict->prediction->at(0), winner.verdict->prediction->at(1),
-                         result.rule.tolerance));
+    line("",
+         fmt::format("{} {:+.1f} to {:+.1f} points, if it holds here; {:.2g} may be lost",
+                     result.accuracy && result.accuracy->of == "outputs" ? "outputs" : "accuracy",
+                     winner.verdict->prediction->at(0), winner.verdict->prediction->at(1),
+                     result.rule.tolerance));
   }
   if (winner.verdict && winner.verdict->predicted) {
     line("prediction",

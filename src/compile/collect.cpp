@@ -127,7 +127,7 @@ std::vector<NodeUnit> units_of_stored(const Graph& ready) {
 }
 
 std::vector<NodeUnit> units_of(const Graph& graph, long workers, const LayoutChooser& layouts) {
-  return units_of_stored(ready_to_compile(graph, workers, layouts));
+  return units_of_stored(ready_to_compile(graph, {.workers = workers, .layouts = layouts}));
 }
 
 }  // namespace lathe

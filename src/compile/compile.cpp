@@ -283,7 +283,7 @@ bool is_compilable(const Graph& graph) {
 }
 
 NodeListing list_node(const Graph& graph, const std::string& node, const CompileOptions& options) {
-  Graph ready = ready_to_compile(graph, options.target.workers, options.layouts);
+  Graph ready = ready_to_compile(graph, context_of(options), options.passes);
   auto found = find_node(ready, node);
   if (!found) {
     std::string known;
@@ -313,7 +313,7 @@ Compiled compile(const Graph& given, const CompileOptions& options) {
     fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",
          node.name, node.op);
   }
-  Graph ready = ready_to_compile(graph, options.target.workers, options.layouts, options.memory);
+  Graph ready = ready_to_compile(graph, context_of(options), options.passes);
   Compiled compiled = Assembly(ready, options).run();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     compiled.outputs[i].name = graph.values[graph.outputs[i]].name;

@@ -15,8 +15,7 @@
 #include "backends/llvm.h"
 #include "compile/node.h"
 #include "graph/graph.h"
-#include "passes/pass_layout.h"
-#include "passes/pass_recompute.h"
+#include "passes/pass.h"
 #include "runtime/runtime.h"
 #include "schedules/schedule.h"
 
@@ -25,9 +24,6 @@ namespace lathe {
 /// Returns how to schedule the unit of work of this key (units.h). Nothing: the templates choose.
 /// Several threads call it.
 using Chooser = std::function<std::optional<Choice>(const std::string& key)>;
-
-/// Returns the layouts for the graph of this key (pass_layout.h). Nothing: the passes choose.
-using LayoutChooser = std::function<std::optional<LayoutChoice>(const std::string& key)>;
 
 class MadeUnits;
 
@@ -43,6 +39,7 @@ struct CompileOptions {
   unsigned threads = 0;             ///< how many compile; 0: one for each core
   Chooser choose = nullptr;         ///< null: the templates choose
   LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit
+  std::vector<std::string> passes = usual_passes();
   /// Bytes that values may take. Some values are computed again to save memory (pass_recompute.h).
   long memory = any_memory;
   WeightData weights = WeightData::now;

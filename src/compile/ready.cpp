@@ -3,56 +3,36 @@
 
 #include <algorithm>
 
-#include "passes/pass.h"
-#include "passes/pass_fused.h"
-#include "passes/pass_rewrite.h"
-
 namespace lathe {
 namespace {
 
-/// Returns the graph with a copy of each output that no node computes for itself alone: an input, a
-/// constant, or a value that is listed twice.
-Graph with_own_outputs(const Graph& graph) {
-  Graph result = graph;
-  std::vector<ValueId> seen;
-  for (ValueId& id : result.outputs) {
-    bool again = std::find(seen.begin(), seen.end(), id) != seen.end();
-    if (result.values[id].kind == Value::Kind::computed && !again) {
-      seen.push_back(id);
-      continue;
-    }
-    ValueId copy = passes::add_copy(result, id, ".out");
-    result.nodes.push_back(passes::copy_node(result, id, copy));
-    id = copy;
-  }
-  return result;
-}
+constexpr const char* needed = "OwnOutputs";
 
 }  // namespace
 
-Graph simplified(const Graph& graph, long workers, long memory) {
-  // Pairs go together before storage is chosen: what is inside a node lies nowhere.
-  return passes::with_fused_windows(with_own_outputs(optimised(graph, memory)), workers);
+Graph simplified(const Graph& graph, long workers) {
+  return after_passes(graph, usual_passes(Pass::Stage::graph), {.workers = workers});
 }
 
 Graph stored(const Layouts& layouts, const LayoutChoice& choice) {
-  Graph result = with_layouts(layouts, choice);
-  for (const char* pass : {
-           // After the layout is chosen: parts must lie as the whole does.
-           "concat_in_place",
-           // Last: a part of another value has no border of its own.
-           "store_padding",
-       }) {
-    result = find_pass(pass).run(result);
-  }
-  return result;
+  PassContext chosen;
+  chosen.layouts = [&](const std::string&) { return choice; };
+  return after_passes(layouts.graph, usual_passes(Pass::Stage::storage), chosen);
 }
 
-Graph ready_to_compile(const Graph& graph, long workers, const LayoutChooser& choose, long memory) {
-  Graph simple = simplified(graph, workers, memory);
-  Layouts layouts = layouts_of(simple);
-  auto choice = choose ? choose(layout_key(simple)) : std::nullopt;
-  return stored(layouts, choice && fits(layouts, *choice) ? *choice : own_choice(layouts));
+Graph ready_to_compile(const Graph& graph, const PassContext& context,
+                       std::vector<std::string> passes) {
+  if (std::find(passes.begin(), passes.end(), needed) == passes.end()) {
+    auto place = std::find_if(passes.begin(), passes.end(), [](const std::string& name) {
+      return find_pass(name).stage == Pass::Stage::storage;
+    });
+    passes.insert(place, needed);
+  }
+  return after_passes(graph, passes, context);
+}
+
+PassContext context_of(const CompileOptions& options) {
+  return {options.target.workers, options.memory, options.layouts};
 }
 
 }  // namespace lathe

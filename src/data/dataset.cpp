@@ -16,7 +16,8 @@ namespace lathe {
 namespace {
 
 constexpr std::string_view usage =
-    "there are synthetic:SEED, synthetic:SEED,COUNT, cifar10:DIR, npy:X.npy,Y.npy and, without labels, npy:X.npy";
+    "there are synthetic:SEED, synthetic:SEED,COUNT, cifar10:DIR, npy:X.npy,Y.npy and, without "
+    "labels, npy:X.npy";
 
 /// Returns the parts before and after the only "separator", or nothing where it is not only one.
 std::optional<std::pair<std::string, std::string>> split_at(std::string_view text, char separator) {

@@ -128,6 +128,10 @@ long weight_count(const Graph& graph);
 /// and how they begin.
 uint64_t structural_hash(const Graph& graph);
 
+/// Hashes how the graph computes it: each node counts, also if others compute the same or if nobody
+/// needs it, and so does where values lie. Neither names nor the order of independent nodes matter.
+uint64_t written_hash(const Graph& graph);
+
 /// Prints a graph, and reads it back. Data of more than 16 elements are not printed: the word
 /// "stored" stands for them, and what is read back lacks them.
 std::string print(const Graph& graph);

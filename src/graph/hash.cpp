@@ -3,6 +3,8 @@
 // Every value gets a hash of how it comes about: inputs by their place, weights by their data or
 // how they begin, computed values by their node's operator, attributes and inputs. So neither names
 // nor the order of independent nodes matter.
+#include <algorithm>
+
 #include "base/random.h"
 #include "graph/graph.h"
 
@@ -44,30 +46,71 @@ uint64_t hash_of_given(const Value& value) {
 
 }  // namespace
 
-uint64_t structural_hash(const Graph& graph) {
-  std::vector<uint64_t> hashes(graph.values.size(), 0);
+namespace {
+
+/// What values of a graph come from.
+struct ValueHashes {
+  std::vector<uint64_t> of;     ///< each value
+  std::vector<uint64_t> nodes;  ///< each node
+};
+
+uint64_t hash_of_storage(const Storage& storage, const std::vector<uint64_t>& of) {
+  Hasher h;
+  h.add(static_cast<uint64_t>(storage.block)).add(fmt::format("{}", storage.padding));
+  for (const Pad& pad : storage.border) h.add(fmt::format("{} {}", pad.before, pad.after));
+  if (storage.whole != no_value) h.add(of[storage.whole]);
+  return h.add(static_cast<uint64_t>(storage.first)).hash();
+}
+
+ValueHashes hashes_of(const Graph& graph) {
+  ValueHashes hashes{std::vector<uint64_t>(graph.values.size(), 0), {}};
   for (size_t id = 0; id < graph.values.size(); ++id) {
     if (graph.values[id].kind != Value::Kind::computed)
-      hashes[id] = hash_of_given(graph.values[id]);
+      hashes.of[id] = hash_of_given(graph.values[id]);
   }
   for (size_t i = 0; i < graph.inputs.size(); ++i) {
     ValueId id = graph.inputs[i];
-    hashes[id] = Hasher().add(hashes[id]).add(i).hash();
+    hashes.of[id] = Hasher().add(hashes.of[id]).add(i).hash();
   }
   for (const Node& node : graph.nodes) {
     Hasher h;
     h.add(node.op);
     for (const auto& [name, value] : node.attributes) h.add(name).add(print_attribute(value));
-    for (ValueId id : node.inputs) h.add(id == no_value ? 0 : hashes[id]);
-    uint64_t of_node = h.hash();
+    for (ValueId id : node.inputs) h.add(id == no_value ? 0 : hashes.of[id]);
+    hashes.nodes.push_back(h.hash());
     for (size_t i = 0; i < node.outputs.size(); ++i) {
-      hashes[node.outputs[i]] = Hasher().add(of_node).add(i).hash();
+      hashes.of[node.outputs[i]] = Hasher().add(hashes.nodes.back()).add(i).hash();
     }
   }
+  return hashes;
+}
+
+}  // namespace
+
+uint64_t structural_hash(const Graph& graph) {
+  ValueHashes hashes = hashes_of(graph);
   Hasher h;
   h.add(graph.inputs.size());
   for (ValueId id : graph.inputs) h.add(print_type(graph.values[id].type));
-  for (ValueId id : graph.outputs) h.add(hashes[id]);
+  for (ValueId id : graph.outputs) h.add(hashes.of[id]);
+  return h.hash();
+}
+
+uint64_t written_hash(const Graph& graph) {
+  ValueHashes hashes = hashes_of(graph);
+  std::vector<uint64_t> nodes;
+  for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    Hasher h;
+    h.add(hashes.nodes[n]);
+    for (ValueId id : graph.nodes[n].outputs) {
+      h.add(hash_of_storage(graph.values[id].storage, hashes.of));
+    }
+    nodes.push_back(h.hash());
+  }
+  std::sort(nodes.begin(), nodes.end());
+  Hasher h;
+  h.add(structural_hash(graph));
+  for (uint64_t node : nodes) h.add(node);
   return h.hash();
 }
 

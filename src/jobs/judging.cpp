@@ -20,7 +20,7 @@ namespace {
 constexpr size_t important_minibatches = 8;  // that importance is told by
 constexpr long validating_samples = 2000;
 constexpr long compared_samples = 256;  // by outputs, each of which has many elements
-constexpr size_t most_remembered = 8;  // networks that were fitted last
+constexpr size_t most_remembered = 8;   // networks that were fitted last
 
 SearchJudge judge_untrained(const ScoreArguments& arguments, const GateRule& rule) {
   auto scorer = std::make_shared<Scorer>(make_scorer(arguments));

@@ -29,16 +29,16 @@ using Phase = Budget::Phase;
 Journal::Identity identity_of(const OptimizeOptions& options, const Graph& network,
                               const GateRule& rule) {
   const ScoreArguments& score = options.score;
-  return {{"network", fmt::format("{} {:016x}", network.name, structural_hash(network))},
-          {"version of Lathe", std::string(lathe_version())},
-          {"machine", tuned_target(native_target())},
-          {"data", score.data + " " + score.normalize +
-                       (score.loss == "output" ? ", by outputs" : "")},
-          {"scoring", fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds,
-                                  score.network.seed)},
-          {"rule", fmt::format("{} {:016x}, {} points", rule.name, hash_bytes(to_json(rule).dump()),
-                               rule.tolerance)},
-          {"number of threads", std::to_string(options.threads)}};
+  return {
+      {"network", fmt::format("{} {:016x}", network.name, structural_hash(network))},
+      {"version of Lathe", std::string(lathe_version())},
+      {"machine", tuned_target(native_target())},
+      {"data", score.data + " " + score.normalize + (score.loss == "output" ? ", by outputs" : "")},
+      {"scoring",
+       fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds, score.network.seed)},
+      {"rule", fmt::format("{} {:016x}, {} points", rule.name, hash_bytes(to_json(rule).dump()),
+                           rule.tolerance)},
+      {"number of threads", std::to_string(options.threads)}};
 }
 
 std::string bundle_in(const std::string& folder) { return folder + "/bundle"; }

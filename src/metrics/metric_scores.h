@@ -23,8 +23,8 @@ struct ScorerOptions {
   /// If there are no labels: how much each output of the network counts. Then the loss is a sum of
   /// all outputs' elements, each times such a number times a random one.
   std::vector<double> outputs = {};
-  long memory = any_memory;        ///< that values may take, as CompileOptions has it
-  double max_error = any_error;    ///< of algebraic steps, as CompileOptions has it
+  long memory = any_memory;      ///< that values may take, as CompileOptions has it
+  double max_error = any_error;  ///< of algebraic steps, as CompileOptions has it
   /// Is told how many evaluations are done, and of how many.
   std::function<void(size_t, size_t)> progress = nullptr;
 };

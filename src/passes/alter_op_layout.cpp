@@ -15,16 +15,17 @@
 namespace lathe::passes {
 namespace {
 
-Graph run_alter_op_layout(const Graph& graph) {
+Graph run_alter_op_layout(const Graph& graph, const PassContext& context) {
   Layouts layouts = layouts_of(graph);
-  return with_layouts(layouts, own_choice(layouts));
+  auto tuned = context.layouts ? context.layouts(layout_key(graph)) : std::nullopt;
+  return with_layouts(layouts, tuned && fits(layouts, *tuned) ? *tuned : own_choice(layouts));
 }
 
 }  // namespace
 
 Pass alter_op_layout() {
-  return {"alter_op_layout", "stores channels in blocks where all users like it",
-          run_alter_op_layout};
+  return {"AlterOpLayout", "stores channels in blocks where all users like it", run_alter_op_layout,
+          Pass::Stage::storage};
 }
 
 }  // namespace lathe::passes

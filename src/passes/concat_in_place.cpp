@@ -20,7 +20,7 @@ bool can_be_part(const Graph& graph, ValueId id, const Value& whole, long first)
          value.type.shape[1] % whole.storage.block == 0;
 }
 
-Graph run_concat_in_place(const Graph& graph) {
+Graph run_concat_in_place(const Graph& graph, const PassContext& /*context*/) {
   Graph result = graph;
   // The largest first: a concatenation of a concatenation is a part of it.
   for (size_t n = result.nodes.size(); n-- > 0;) {
@@ -44,8 +44,8 @@ Graph run_concat_in_place(const Graph& graph) {
 }  // namespace
 
 Pass concat_in_place() {
-  return {"concat_in_place", "stores the operands of a concatenation where it wants them",
-          run_concat_in_place};
+  return {"ConcatInPlace", "stores the operands of a concatenation where it wants them",
+          run_concat_in_place, Pass::Stage::storage};
 }
 
 }  // namespace lathe::passes

@@ -5,7 +5,8 @@
 namespace lathe::passes {
 
 Pass dead_code_elimination() {
-  return {"dead_code_elimination", "take out what no output needs", [](const Graph& graph) {
+  return {"DeadCodeElimination", "take out what no output needs",
+          [](const Graph& graph, const PassContext&) {
             Graph result = without_dead(graph);
             verify_types(result);
             return result;

@@ -45,7 +45,7 @@ std::string key_of(const Graph& graph, const Node& node) {
   return key;
 }
 
-Graph run_eliminate_common_subexpr(const Graph& graph) {
+Graph run_eliminate_common_subexpr(const Graph& graph, const PassContext& /*context*/) {
   Rewrite rewrite(graph);
   unite_constants(rewrite);
   std::map<std::string, size_t> known;
@@ -65,7 +65,7 @@ Graph run_eliminate_common_subexpr(const Graph& graph) {
 }  // namespace
 
 Pass eliminate_common_subexpr() {
-  return {"eliminate_common_subexpr", "compute what several nodes compute once",
+  return {"EliminateCommonSubexpr", "compute what several nodes compute once",
           run_eliminate_common_subexpr};
 }
 

@@ -56,7 +56,7 @@ void refine_types(Graph& graph, const Node& node) {
   }
 }
 
-Graph run_fold_constant(const Graph& graph) {
+Graph run_fold_constant(const Graph& graph, const PassContext& /*context*/) {
   // What is not needed is not computed either.
   Rewrite rewrite(without_dead(graph));
   Context context;
@@ -82,7 +82,7 @@ Graph run_fold_constant(const Graph& graph) {
 }  // namespace
 
 Pass fold_constant() {
-  return {"fold_constant", "compute what depends on no input", run_fold_constant};
+  return {"FoldConstant", "compute what depends on no input", run_fold_constant};
 }
 
 }  // namespace lathe::passes

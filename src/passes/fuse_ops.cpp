@@ -129,8 +129,8 @@ class Fuser {
 }  // namespace
 
 Pass fuse_ops() {
-  return {"fuse_ops", "compute operators on each element with what they read",
-          [](const Graph& graph) { return Fuser(graph).fuse(); }};
+  return {"FuseOps", "compute operators on each element with what they read",
+          [](const Graph& graph, const PassContext&) { return Fuser(graph).fuse(); }};
 }
 
 }  // namespace lathe::passes

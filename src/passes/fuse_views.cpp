@@ -101,7 +101,7 @@ void read_through(const Graph& graph, const std::vector<std::optional<size_t>>& 
   }
 }
 
-Graph run_fuse_views(const Graph& graph) {
+Graph run_fuse_views(const Graph& graph, const PassContext& /*context*/) {
   std::vector<std::optional<size_t>> producers(graph.values.size());
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     for (ValueId id : graph.nodes[n].outputs) producers[id] = n;
@@ -118,7 +118,7 @@ Graph run_fuse_views(const Graph& graph) {
 }  // namespace
 
 Pass fuse_views() {
-  return {"fuse_views", "read through what only chooses elements", run_fuse_views};
+  return {"FuseViews", "read through what only chooses elements", run_fuse_views};
 }
 
 }  // namespace lathe::passes

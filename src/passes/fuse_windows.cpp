@@ -114,12 +114,8 @@ class Pairs {
   }
 };
 
-Graph run_fuse_windows(const Graph& graph) { return with_fused_windows(graph, 1); }
-
-}  // namespace
-
-Graph with_fused_windows(const Graph& graph, long workers) {
-  Pairs pairs(graph, workers);
+Graph run_fuse_windows(const Graph& graph, const PassContext& context) {
+  Pairs pairs(graph, context.workers);
   Graph result = graph;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     auto partner = pairs.partner_of(graph.nodes[n]);
@@ -130,8 +126,10 @@ Graph with_fused_windows(const Graph& graph, long workers) {
   return result;
 }
 
+}  // namespace
+
 Pass fuse_windows() {
-  return {"fuse_windows", "compute windows of each channel with the 1x1 convolution that they read",
+  return {"FuseWindows", "compute windows of each channel with the 1x1 convolution that they read",
           run_fuse_windows};
 }
 

@@ -1,37 +1,62 @@
 // Passes: rewrites of a whole graph that keep what it computes. Each file X.cpp of this folder
 // defines one.
 //
-//   Graph small = optimised(graph);
-//   Graph folded = find_pass("fold_constant").run(graph);
+//   Graph folded = find_pass("FoldConstant").run(graph, {});
+//   Graph ready = after_passes(graph, usual_passes(), {.workers = 2});
 //
-// A pass is a pure function. Inputs and outputs keep their names, types and order; what it returns
-// is verified.
+// A pass is a pure function of a graph and of what it may know. Inputs and outputs keep their
+// names, types and order; what it returns is verified.
 #pragma once
 
+#include <functional>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "graph/graph.h"
+#include "passes/pass_layout.h"
+#include "passes/pass_recompute.h"
 
 namespace lathe {
 
+/// What passes may know of where a graph will run.
+struct PassContext {
+  long workers = 1;
+  long memory = any_memory;         ///< bytes that values may take
+  LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit
+};
+
 struct Pass {
-  std::string name;
+  std::string name;     ///< "FoldConstant"
   std::string summary;  ///< one line
-  Graph (*run)(const Graph&);
+  Graph (*run)(const Graph&, const PassContext&);
+  /// Passes that choose where values lie come after all others, which know nothing of that.
+  enum class Stage { graph, storage } stage = Stage::graph;
+  /// Why it changes no graph here, whatever the graph; "" if it may.
+  std::string never = {};
 };
 
 namespace passes {
-/// Returns all passes, sorted by name.
+/// Returns all passes, sorted by the names of their files.
 const std::vector<Pass>& all();
 }  // namespace passes
 
-/// Finds a pass by name; an unknown one gets an error that lists what there is.
+/// Finds a pass by name. Neither case nor "_" matters: "fold_constant" is FoldConstant. An unknown
+/// one gets an error that lists what there is.
 const Pass& find_pass(const std::string& name);
 
-/// Returns the graph after the passes that every network gets before it is compiled. Values take no
-/// more than "memory" bytes, if computing some of them again makes that possible.
-Graph optimised(const Graph& graph, long memory = std::numeric_limits<long>::max());
+/// Returns the names of the passes that every network gets before it is compiled, in their order;
+/// all of them, or those of one stage.
+std::vector<std::string> usual_passes();
+std::vector<std::string> usual_passes(Pass::Stage stage);
+
+/// Reads a list like "FoldConstant,FuseOps". Fails if a name is unknown, or if a pass comes after
+/// one that it cannot come after.
+std::vector<std::string> parse_passes(const std::string& list);
+
+/// Runs passes one after the other. Errors name the pass. "after" is called with each result.
+Graph after_passes(const Graph& graph, const std::vector<std::string>& names,
+                   const PassContext& context = {},
+                   const std::function<void(const Pass&, const Graph&)>& after = nullptr);
 
 }  // namespace lathe

@@ -17,7 +17,4 @@ Node fused_node(const Graph& graph, const std::vector<const Node*>& chain);
 /// operands. Its sources that are such views are replaced by the operands.
 ops::TypedPart first_computed(const Graph& graph, const Node& node);
 
-/// Returns the graph after fuse_windows, for a number of workers.
-Graph with_fused_windows(const Graph& graph, long workers);
-
 }  // namespace lathe::passes

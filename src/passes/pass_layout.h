@@ -7,6 +7,7 @@
 // the same blocks. A convolution may read its data from a copy in blocks of another size.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 
@@ -55,6 +56,9 @@ Graph with_layouts(const Layouts& layouts, const LayoutChoice& choice);
 /// Names what a choice for a graph depends on: its nodes in order and their types, but neither
 /// names nor data.
 std::string layout_key(const Graph& graph);
+
+/// Returns the layouts for the graph of this key. Nothing: the pass chooses.
+using LayoutChooser = std::function<std::optional<LayoutChoice>(const std::string& key)>;
 
 /// Prints a choice, "64 32 16; 5:32" (a copy for node 5); reads it, nothing if it is malformed.
 std::string print(const LayoutChoice& choice);

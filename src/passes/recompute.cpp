@@ -6,8 +6,10 @@
 namespace lathe::passes {
 
 Pass recompute() {
-  return {"recompute", "computes element-wise values again where that saves memory",
-          [](const Graph& graph) { return recomputed(graph, any_memory); }};
+  return {"Recompute", "computes element-wise values again where that saves memory",
+          [](const Graph& graph, const PassContext& context) {
+            return recomputed(graph, context.memory);
+          }};
 }
 
 }  // namespace lathe::passes

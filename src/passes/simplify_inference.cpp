@@ -175,7 +175,7 @@ void write_as_product(Rewrite& rewrite, size_t n, const Affine& affine) {
   rewrite.insert_after(n, {norm.name, "add", {}, {product, summand}, norm.outputs});
 }
 
-Graph run_simplify_inference(const Graph& graph) {
+Graph run_simplify_inference(const Graph& graph, const PassContext& /*context*/) {
   Rewrite rewrite(graph);
   remove_copies(rewrite);
   for (size_t n = 0; n < rewrite.graph.nodes.size(); ++n) {
@@ -191,7 +191,7 @@ Graph run_simplify_inference(const Graph& graph) {
 }  // namespace
 
 Pass simplify_inference() {
-  return {"simplify_inference", "fold normalisations into weights, take out copies",
+  return {"SimplifyInference", "fold normalisations into weights, take out copies",
           run_simplify_inference};
 }
 

@@ -29,7 +29,7 @@ Shape strides_over_input(const Graph& graph, const Node& node, const std::vector
   return !plain || std::all_of(strides.begin(), strides.end(), is(1)) ? Shape{} : strides;
 }
 
-Graph run_slice_strided_input(const Graph& graph) {
+Graph run_slice_strided_input(const Graph& graph, const PassContext& /*context*/) {
   Rewrite rewrite(graph);
   auto users = consumers(graph);
   for (Node& node : rewrite.graph.nodes) {
@@ -57,7 +57,7 @@ Graph run_slice_strided_input(const Graph& graph) {
 }  // namespace
 
 Pass slice_strided_input() {
-  return {"slice_strided_input", "takes the pixels that a strided 1x1 convolution reads",
+  return {"SliceStridedInput", "takes the pixels that a strided 1x1 convolution reads",
           run_slice_strided_input};
 }
 

@@ -82,7 +82,7 @@ std::vector<bool> can_have_border(const Graph& graph) {
   return result;
 }
 
-Graph run_store_padding(const Graph& graph) {
+Graph run_store_padding(const Graph& graph, const PassContext& /*context*/) {
   Graph result = graph;
   std::vector<bool> can_be_wider = can_have_border(graph);
   for (const Node& node : graph.nodes) {
@@ -105,8 +105,8 @@ Graph run_store_padding(const Graph& graph) {
 }  // namespace
 
 Pass store_padding() {
-  return {"store_padding", "stores values with the zeros around them that their users read",
-          run_store_padding};
+  return {"StorePadding", "stores values with the zeros around them that their users read",
+          run_store_padding, Pass::Stage::storage};
 }
 
 }  // namespace lathe::passes

@@ -101,7 +101,7 @@ NetworkBench::NetworkBench(const Graph& original, BenchOptions options)
 }
 
 Graph NetworkBench::ready_for(const Graph& network) const {
-  return ready_to_compile(network, options_.threads, options_.layouts);
+  return ready_to_compile(network, {.workers = options_.threads, .layouts = options_.layouts});
 }
 
 void NetworkBench::check_original() {

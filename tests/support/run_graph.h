@@ -62,7 +62,7 @@ inline void expect_same_outputs(const Graph& before, const Graph& after, double 
 inline Graph after_pass(const std::string& pass, const std::string& text) {
   Graph before = initialised(parse_graph(text), 1);
   verify_types(before);
-  Graph after = find_pass(pass).run(before);
+  Graph after = find_pass(pass).run(before, {});
   verify_types(after);
   expect_same_outputs(before, after);
   return after;

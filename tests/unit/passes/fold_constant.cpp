@@ -43,7 +43,7 @@ TEST(FoldConstant, WeightsWithoutDataDoNot) {
       "weight w: f32[2] = ones\n"
       "b = neg(w): f32[2]\n"
       "output b\n");
-  EXPECT_EQ(print(find_pass("fold_constant").run(graph)), print(graph));
+  EXPECT_EQ(print(find_pass("fold_constant").run(graph, {})), print(graph));
 }
 
 TEST(FoldConstant, OutputsMayBecomeConstants) {
@@ -80,7 +80,7 @@ TEST(FoldConstant, KeepsWhatIsTooLarge) {
       "constant a: f32[1] = [1.0]\n"
       "b = expand(a, shape=[4096, 4097]): f32[4096x4097]\n"
       "output b\n");
-  EXPECT_EQ(print(find_pass("fold_constant").run(graph)), print(graph));
+  EXPECT_EQ(print(find_pass("fold_constant").run(graph, {})), print(graph));
 }
 
 TEST(FoldConstant, DoesNotComputeWhatIsNotNeeded) {
@@ -94,7 +94,7 @@ TEST(FoldConstant, DoesNotComputeWhatIsNotNeeded) {
       "d = matmul(c, b): f32[3000x3000]\n"
       "y = relu(x): f32[2]\n"
       "output y\n");
-  EXPECT_EQ(print_nodes(find_pass("fold_constant").run(graph)), "y = relu(x): f32[2]\n");
+  EXPECT_EQ(print_nodes(find_pass("fold_constant").run(graph, {})), "y = relu(x): f32[2]\n");
 }
 
 TEST(FoldConstant, LeavesErrorsToTheRun) {
@@ -104,7 +104,7 @@ TEST(FoldConstant, LeavesErrorsToTheRun) {
       "constant i: i64[1] = [7]\n"
       "y = gather(a, i): f32[1]\n"
       "output y\n");
-  EXPECT_EQ(print(find_pass("fold_constant").run(graph)), print(graph));
+  EXPECT_EQ(print(find_pass("fold_constant").run(graph, {})), print(graph));
 }
 
 }  // namespace

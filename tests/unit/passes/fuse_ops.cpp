@@ -163,7 +163,7 @@ TEST(FuseOps, ASecondTimeChangesNothing) {
                           "y = relu(a): f32[2]\n"
                           "output y\n");
   EXPECT_EQ(once.nodes.size(), 1u);
-  EXPECT_EQ(print(find_pass("fuse_ops").run(once)), print(once));
+  EXPECT_EQ(print(find_pass("fuse_ops").run(once, {})), print(once));
   EXPECT_EQ(print(parse_graph(print(once))), print(once));
 }
 

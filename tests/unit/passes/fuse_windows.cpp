@@ -29,7 +29,7 @@ struct Block {
 
 Graph fused(const std::string& text) {
   Graph graph = after_pass("fuse_ops", text);
-  return find_pass("fuse_windows").run(graph);
+  return find_pass("fuse_windows").run(graph, {});
 }
 
 TEST(FuseWindows, TakesAWindowIntoTheConvolutionThatItReads) {
@@ -47,9 +47,10 @@ TEST(FuseWindows, ComputesTheSame) {
 
 TEST(FuseWindows, BlocksOfChannelsShareOutAmongWorkers) {
   Graph graph = after_pass("fuse_ops", Block{}.text());  // four blocks
-  for (int workers : {1, 2, 3, 4, 5, 8}) {
+  for (long workers : {1, 2, 3, 4, 5, 8}) {
     bool even = workers != 3 && workers <= 4;
-    EXPECT_EQ(passes::with_fused_windows(graph, workers).nodes.size(), even ? 2u : 3u) << workers;
+    Graph after = find_pass("FuseWindows").run(graph, {.workers = workers});
+    EXPECT_EQ(after.nodes.size(), even ? 2u : 3u) << workers;
   }
 }
 
@@ -64,7 +65,7 @@ TEST(FuseWindows, LeavesOtherPairsAlone) {
   for (const Block& block : {small, wide, alone, shared, shown, last}) {
     std::string text = block.text();
     Graph graph = after_pass("fuse_ops", text);
-    EXPECT_EQ(print_nodes(find_pass("fuse_windows").run(graph)), print_nodes(graph)) << text;
+    EXPECT_EQ(print_nodes(find_pass("fuse_windows").run(graph, {})), print_nodes(graph)) << text;
   }
 }
 

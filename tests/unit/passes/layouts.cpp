@@ -172,7 +172,7 @@ TEST(Layouts, WhatDoesNotFitIsNotTaken) {
   EXPECT_TRUE(fits(layouts, usual));
   for (const LayoutChoice& wrong : {none, odd, far}) {
     EXPECT_FALSE(fits(layouts, wrong));
-    Graph got = ready_to_compile(graph, 1, [&](const std::string&) { return wrong; });
+    Graph got = ready_to_compile(graph, {.layouts = [&](const std::string&) { return wrong; }});
     for (ValueId id = 0; id < got.values.size(); ++id) {
       EXPECT_EQ(got.values[id].storage, ready_to_compile(graph).values[id].storage);
     }

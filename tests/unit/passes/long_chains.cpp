@@ -35,7 +35,7 @@ size_t calls_of(const Node& node) {
 
 TEST(LongChains, AreFusedInPieces) {
   constexpr size_t nodes = 4000, most = 32;
-  Graph fused = find_pass("fuse_ops").run(chain(nodes));
+  Graph fused = find_pass("fuse_ops").run(chain(nodes), {});
   EXPECT_EQ(fused.nodes.size(), nodes / most);
   size_t calls = 0;
   for (const Node& node : fused.nodes) {

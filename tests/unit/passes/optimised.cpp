@@ -20,6 +20,13 @@ Graph trained(const std::string& name, const ModelOptions& options) {
   return graph;
 }
 
+/// Returns the graph after the usual passes that are good for every target.
+Graph optimised(const Graph& graph) {
+  std::vector<std::string> names = usual_passes(Pass::Stage::graph);
+  std::erase(names, "FuseWindows");
+  return after_passes(graph, names);
+}
+
 /// Expects so many nodes before and after the passes, and the same outputs.
 Graph expect_optimised(const std::string& name, const ModelOptions& options, size_t before,
                        size_t after) {

@@ -30,7 +30,7 @@ size_t count_of(const Graph& graph, const std::string& op) {
 
 TEST(Recompute, WhatIsQuickAndHasItsOperands) {
   Graph graph = chain(20, true);
-  Graph again = find_pass("recompute").run(graph);
+  Graph again = find_pass("recompute").run(graph, {});
   EXPECT_EQ(count_of(again, "exp"), 2u);
   EXPECT_EQ(count_of(again, "conv"), 1u);  // its result is kept anyway
   EXPECT_LE(peak_bytes(again), peak_bytes(graph));
@@ -41,12 +41,12 @@ TEST(Recompute, WhatIsQuickAndHasItsOperands) {
 
 TEST(Recompute, NotForUsersThatAreNear) {
   Graph graph = chain(4, true);
-  EXPECT_EQ(find_pass("recompute").run(graph).nodes.size(), graph.nodes.size());
+  EXPECT_EQ(find_pass("recompute").run(graph, {}).nodes.size(), graph.nodes.size());
 }
 
 TEST(Recompute, AgainOnlyOnce) {
-  Graph once = find_pass("recompute").run(chain(20, false));
-  EXPECT_EQ(find_pass("recompute").run(once).nodes.size(), once.nodes.size());
+  Graph once = find_pass("recompute").run(chain(20, false), {});
+  EXPECT_EQ(find_pass("recompute").run(once, {}).nodes.size(), once.nodes.size());
 }
 
 TEST(Recompute, MoreUnderABudget) {

@@ -51,7 +51,8 @@ TEST(SimplifyInference, FoldsNumbersThatCanBeWorkedOut) {
                                      "f = fully_connected(x, w, b): f32[1x2]\n"
                                      "y = batch_norm(f, scale, shift, mean, variance, "
                                      "epsilon=1.0): f32[1x2]\n"
-                                     "output y\n"));
+                                     "output y\n"),
+                         {});
   EXPECT_EQ(print(after),
             "graph g\n"
             "input x: f32[1x1]\n"
@@ -118,7 +119,7 @@ TEST(SimplifyInference, DoesNotFoldIntoWhatOthersRead) {
 TEST(SimplifyInference, KeepsNormalisationsWithoutData) {
   Graph graph = parse_graph("graph g\ninput x: f32[1x3x2x2]\n" + statistics("bn", 3) +
                             norm("bn", "x", "f32[1x3x2x2]") + "output bn\n");
-  EXPECT_EQ(print(find_pass("simplify_inference").run(graph)), print(graph));
+  EXPECT_EQ(print(find_pass("simplify_inference").run(graph, {})), print(graph));
 }
 
 TEST(SimplifyInference, TakesOutCopies) {

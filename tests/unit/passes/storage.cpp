@@ -73,7 +73,7 @@ TEST(SliceStridedInput, TakesWhatIsRead) {
       "graph g\ninput x: f32[1x4x7x6]\nweight w: f32[8x4x1x1] = normal(0.1)\n"
       "a = conv(x, w, strides=[2, 3]): f32[1x8x4x2]\noutput a\n";
   Graph graph = initialised(parse_graph(text), 1),
-        sliced = find_pass("slice_strided_input").run(graph);
+        sliced = find_pass("slice_strided_input").run(graph, {});
   ASSERT_EQ(sliced.nodes.size(), 2u);
   EXPECT_EQ(sliced.nodes[0].op, "slice");
   EXPECT_EQ(sliced.values[sliced.nodes[0].outputs[0]].type.shape, (Shape{1, 4, 4, 2}));
@@ -93,7 +93,7 @@ TEST(SliceStridedInput, LeavesOthersAlone) {
     SCOPED_TRACE(rest);
     Graph graph =
         parse_graph(std::string("graph g\ninput x: f32[1x4x7x7]\n") + rest + "output a\n");
-    EXPECT_EQ(find_pass("slice_strided_input").run(graph).nodes.size(), graph.nodes.size());
+    EXPECT_EQ(find_pass("slice_strided_input").run(graph, {}).nodes.size(), graph.nodes.size());
   }
 }
 
