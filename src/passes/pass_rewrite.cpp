@@ -47,6 +47,23 @@ void Rewrite::insert_after(size_t node, Node added) {
 
 void Rewrite::insert_first(Node added) { first_.push_back(std::move(added)); }
 
+ValueId Rewrite::call_before(size_t node, const std::string& op, const std::vector<ValueId>& inputs,
+                             const Attributes& attributes, const std::string& name) {
+  Node added{name, op, attributes, inputs, {}};
+  std::vector<Type> types = infer(call_of(graph, added));
+  check(types.size() == 1, "what passes add has one output");
+  added.outputs = {add({name, Value::Kind::computed, types.front()})};
+  ValueId result = added.outputs.front();
+  before_[node].push_back(std::move(added));
+  return result;
+}
+
+void Rewrite::become(size_t node, const std::string& op, const std::vector<ValueId>& inputs,
+                     const Attributes& attributes) {
+  Node& changed = graph.nodes[node];
+  changed = {changed.name, op, attributes, inputs, changed.outputs};
+}
+
 void Rewrite::replace_output(size_t node, ValueId old, ValueId now) {
   auto& ids = graph.nodes[node].outputs;
   std::replace(ids.begin(), ids.end(), old, now);
@@ -61,6 +78,10 @@ Graph Rewrite::finish() const {
   Graph result = graph;
   result.nodes = first_;
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
+    auto before = before_.find(n);
+    if (before != before_.end()) {
+      result.nodes.insert(result.nodes.end(), before->second.begin(), before->second.end());
+    }
     if (!removed_[n]) result.nodes.push_back(graph.nodes[n]);
     auto added = inserted_.find(n);
     if (added != inserted_.end()) result.nodes.push_back(added->second);
@@ -73,6 +94,11 @@ Graph Rewrite::finish() const {
   result = without_dead(result);
   verify_types(result);
   return result;
+}
+
+bool is_known_before(const Graph& graph, ValueId id) {
+  Value::Kind kind = graph.values[id].kind;
+  return kind != Value::Kind::input && kind != Value::Kind::computed;
 }
 
 ValueId add_copy(Graph& graph, ValueId of, const std::string& suffix) {

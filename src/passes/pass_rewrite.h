@@ -32,6 +32,12 @@ class Rewrite {
   void remove(size_t node);
   void insert_after(size_t node, Node added);
   void insert_first(Node added);
+  /// Adds a node right before another; returns what it computes, its only output.
+  ValueId call_before(size_t node, const std::string& op, const std::vector<ValueId>& inputs,
+                      const Attributes& attributes, const std::string& name);
+  /// Makes a node compute its output in another way.
+  void become(size_t node, const std::string& op, const std::vector<ValueId>& inputs,
+              const Attributes& attributes = {});
   /// Says that a node computes "now" instead of "old".
   void replace_output(size_t node, ValueId old, ValueId now);
   /// Makes all nodes that read "old" read "now".
@@ -46,7 +52,11 @@ class Rewrite {
   std::vector<std::optional<size_t>> producers_;
   std::vector<bool> removed_;
   std::map<size_t, Node> inserted_;
+  std::map<size_t, std::vector<Node>> before_;
   std::vector<Node> first_;
 };
+
+/// Is a value known when no input is: a weight, a state or a constant?
+bool is_known_before(const Graph& graph, ValueId id);
 
 }  // namespace lathe::passes

@@ -1,0 +1,13 @@
+// annotate_spans.cpp: a pass of other compilers that has nothing to do here.
+#include "passes/pass.h"
+
+namespace lathe::passes {
+
+Pass annotate_spans() {
+  return {"AnnotateSpans", "remember where in the source each node is from",
+          [](const Graph& graph, const PassContext&) { return graph; },
+          Pass::Stage::graph,
+          "a node's name is where it is from, and passes keep it"};
+}
+
+}  // namespace lathe::passes

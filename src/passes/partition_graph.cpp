@@ -1,0 +1,13 @@
+// partition_graph.cpp: a pass of other compilers that has nothing to do here.
+#include "passes/pass.h"
+
+namespace lathe::passes {
+
+Pass partition_graph() {
+  return {"PartitionGraph", "give parts of a graph to other compilers",
+          [](const Graph& graph, const PassContext&) { return graph; },
+          Pass::Stage::graph,
+          "one compiler makes all of the code"};
+}
+
+}  // namespace lathe::passes

@@ -1,0 +1,13 @@
+// to_a_normal_form.cpp: a pass of other compilers that has nothing to do here.
+#include "passes/pass.h"
+
+namespace lathe::passes {
+
+Pass to_a_normal_form() {
+  return {"ToANormalForm", "give each intermediate value a name",
+          [](const Graph& graph, const PassContext&) { return graph; },
+          Pass::Stage::graph,
+          "a graph is in that form always"};
+}
+
+}  // namespace lathe::passes
