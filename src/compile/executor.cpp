@@ -134,6 +134,7 @@ struct Executor::State {
     compile_options.target.workers = workers_for(options.threads);
     compile_options.choose = options.choose;
     compile_options.layouts = options.layouts;
+    compile_options.passes = options.passes;
     compile_options.max_error = options.max_error;
     return std::make_unique<Runner>(compile(part, compile_options), options.threads);
   }

@@ -13,6 +13,7 @@ struct ExecutorOptions {
   Chooser choose = nullptr;         ///< as in CompileOptions
   LayoutChooser layouts = nullptr;  ///< as in CompileOptions
   double max_error = any_error;     ///< as in CompileOptions
+  std::vector<std::string> passes = usual_passes();
 };
 
 /// A graph that runs more than once. Parts are compiled when they first run.

@@ -1,0 +1,201 @@
+// Random sequences of passes on random small networks: after each pass the graph is valid, and in
+// the end it computes what it did. Some are compiled so, too.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "compile/executor.h"
+#include "ops/op_graph.h"
+#include "support/interpreted.h"
+#include "support/random_case.h"
+#include "support/run_graph.h"
+
+namespace lathe::test {
+namespace {
+
+/// Draws networks that give every pass something to do.
+class PassNetworkWriter {
+ public:
+  explicit PassNetworkWriter(Random& random) : random_(random) {
+    values_.push_back(g_.input("x", {Element::f32, {1, 4, rows, rows}}));
+  }
+
+  Graph write() {
+    for (long n = random_.between(3, 8); n > 0; --n) values_.push_back(node());
+    for (ValueId id : values_) {
+      if (id != values_.front() && random_.chance(10)) g_.output(id);
+    }
+    g_.output(random_.chance(60) ? head(values_.back()) : values_.back());
+    if (random_.chance(5)) g_.output(values_.front());
+    return initialised(g_.build(), 7);
+  }
+
+ private:
+  static constexpr long rows = 4;
+  Random& random_;
+  GraphBuilder g_{"random"};
+  std::vector<ValueId> values_;
+  long weights_ = 0;
+
+  long channels(ValueId id) const { return g_.shape(id)[1]; }
+  ValueId pick() { return random_.chance(50) ? values_.back() : random_.pick(values_); }
+  ValueId weight(const Shape& shape, Value::Kind kind = Value::Kind::weight) {
+    return g_.weight(fmt::format("w{}", weights_++), shape, {Initial::Kind::normal, 0.3}, kind);
+  }
+  ValueId constant(const Shape& shape, double least, double most) {
+    std::vector<double> numbers;
+    for (long i = 0; i < count_of(shape); ++i) {
+      numbers.push_back(least + (most - least) * static_cast<double>(random_.between(0, 8)) / 8);
+    }
+    return g_.constant(Array::of_reals(Element::f32, shape, numbers));
+  }
+
+  ValueId convolution(ValueId x, long filters, long k) {
+    long groups = random_.chance(20) && channels(x) % 2 == 0 ? 2 : 1;
+    std::vector<ValueId> inputs{x, weight({filters, channels(x) / groups, 2 * k + 1, 2 * k + 1})};
+    if (random_.chance(40)) inputs.push_back(weight({filters}));
+    Attributes how;
+    if (groups > 1) how["groups"] = groups;
+    if (k > 0 && random_.chance(40)) {
+      inputs[0] = g_.call("pad", {x}, {{"pads", Shape{0, 0, k, k, 0, 0, k, k}}});
+    } else if (k > 0) {
+      how["pads"] = Shape{k, k, k, k};
+    }
+    return g_.call("conv", inputs, how);
+  }
+  ValueId convolution(ValueId x) {
+    return convolution(x, 2 * random_.between(1, 4), random_.between(0, 1));
+  }
+  ValueId normalised(ValueId x) {
+    std::vector<ValueId> inputs{x};
+    for (int i = 0; i < 4; ++i) {
+      inputs.push_back(weight({channels(x)}, i < 2 ? Value::Kind::weight : Value::Kind::state));
+    }
+    return g_.call("batch_norm", inputs, {{"epsilon", 2.0}});  // statistics may be below 0
+  }
+  ValueId scaled(ValueId x) {
+    Shape shape = random_.chance(50) ? Shape{channels(x), 1, 1} : Shape{1, channels(x), 1, 1};
+    ValueId factor = constant(shape, 0.5, 2);
+    return random_.chance(50) ? g_.call("mul", {x, factor}) : g_.call("mul", {factor, x});
+  }
+  /// Convolutions of the same value, put together again.
+  ValueId branches(ValueId x) {
+    ValueId a = convolution(x, 2, 0), b = convolution(x, 4, 0);
+    return g_.call("concat", {a, random_.chance(50) ? g_.call("relu", {b}) : b}, {{"axis", 1L}});
+  }
+  /// What changes nothing in the end.
+  ValueId detour(ValueId x) {
+    switch (random_.between(0, 4)) {
+      case 0: {
+        ValueId t = g_.call("transpose", {x}, {{"perm", Shape{0, 2, 3, 1}}});
+        return g_.call("transpose", {t}, {{"perm", Shape{0, 3, 1, 2}}});
+      }
+      case 1: {
+        ValueId r = g_.call("reshape", {x}, {{"shape", Shape{channels(x), rows * rows}}});
+        return g_.call("reshape", {r}, {{"shape", g_.shape(x)}});
+      }
+      case 2:
+        return g_.call("add", {x, constant({1}, 0, 0)});
+      case 3:
+        return g_.call("cast", {g_.call("cast", {x}, {{"to", std::string("f64")}})},
+                       {{"to", std::string("f32")}});
+      default:
+        return g_.call("identity", {x});
+    }
+  }
+  ValueId added(ValueId x) {
+    for (ValueId other : values_) {
+      if (other != x && channels(other) == channels(x) && random_.chance(40)) {
+        return g_.call("add", {x, other});
+      }
+    }
+    return g_.call("add", {convolution(x, channels(x), 1), x});
+  }
+  ValueId head(ValueId x) {
+    ValueId flat = g_.call("reshape", {g_.call("global_pool", {x})},
+                           {{"shape", Shape{1, channels(x)}}});
+    ValueId a, b;
+    switch (random_.between(0, 2)) {
+      case 0:
+        a = g_.call("fully_connected", {flat, weight({5, channels(x)})});
+        b = g_.call("fully_connected", {flat, weight({5, channels(x)})});
+        break;
+      case 1:
+        a = g_.call("matmul", {flat, weight({channels(x), 5})});
+        b = g_.call("matmul", {flat, weight({channels(x), 5})});
+        break;
+      default:
+        a = g_.call("matmul", {flat, g_.call("transpose", {weight({5, channels(x)})},
+                                             {{"perm", Shape{1, 0}}})});
+        b = g_.call("relu", {a});
+    }
+    return g_.call("add", {a, b});
+  }
+
+  ValueId node() {
+    ValueId x = pick();
+    switch (random_.between(0, 9)) {
+      case 0:
+        return normalised(convolution(x));
+      case 1:
+        return added(x);
+      case 2:
+        return g_.call("concat", {x, pick()}, {{"axis", 1L}});
+      case 3:
+        return branches(x);
+      case 4:
+        return scaled(random_.chance(60) ? convolution(x) : x);
+      case 5:
+        return convolution(scaled(x));
+      case 6:
+        return detour(x);
+      case 7:
+        return normalised(x);
+      default:
+        return g_.call("relu", {convolution(x)});
+    }
+  }
+};
+
+void expect_near(const std::vector<Array>& got, const std::vector<Array>& wanted) {
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    ASSERT_EQ(got[i].shape(), wanted[i].shape());
+    std::vector<double> a = got[i].reals(), b = wanted[i].reals();
+    double largest = 1e-3;
+    for (double x : b) largest = std::max(largest, std::abs(x));
+    for (size_t k = 0; k < b.size(); ++k) ASSERT_NEAR(a[k], b[k], 1e-4 * largest) << "output " << i;
+  }
+}
+
+TEST(PassSequences, ComputeTheSame) {
+  std::vector<std::string> all;
+  for (const Pass& pass : passes::all()) {
+    if (pass.stage == Pass::Stage::graph && pass.never.empty()) all.push_back(pass.name);
+  }
+  for_each_case(2000, [&](Case& trial) {
+    Graph graph = PassNetworkWriter(trial.random).write();
+    std::vector<std::string> names;
+    for (long n = trial.random.between(1, 10); n > 0; --n) names.push_back(trial.random.pick(all));
+    trial.story = print(graph);
+    Graph changed = after_passes(graph, names, {.workers = trial.random.between(1, 2)},
+                                 [&](const Pass& pass, const Graph& result) {
+                                   trial.story += "after " + pass.name + ":\n" + print(result);
+                                   verify_types(result);
+                                 });
+    std::vector<Array> inputs = random_inputs(graph);
+    std::vector<Array> wanted = interpreted(graph, inputs);
+    expect_near(interpreted(changed, inputs), wanted);
+    if (testing::Test::HasFailure() || !trial.random.chance(5)) return;
+    if (trial.random.chance(50)) names.push_back("AlterOpLayout");
+    if (trial.random.chance(50)) names.push_back("ConcatInPlace");
+    if (trial.random.chance(50)) names.push_back("StorePadding");
+    ExecutorOptions how;
+    how.passes = names;
+    trial.story += "compiled\n";
+    expect_near(Executor(graph, how).run(inputs), wanted);
+  });
+}
+
+}  // namespace
+}  // namespace lathe::test
