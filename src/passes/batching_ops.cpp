@@ -1,6 +1,7 @@
 // batching_ops.cpp: computes products of one matrix with several others as one product of a batch.
 //
-//   y = matmul(x, v);  z = matmul(x, w)      =>      b = matmul(x, stack(v, w));  y = b[0];  z = b[1]
+//   y = matmul(x, v);  z = matmul(x, w)      =>      b = matmul(x, stack(v, w));  y = b[0];  z =
+//   b[1]
 //
 // The others have the same shape, and are known before the network runs.
 #include <map>

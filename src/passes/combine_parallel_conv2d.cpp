@@ -5,10 +5,9 @@
 namespace lathe::passes {
 
 Pass combine_parallel_conv2d() {
-  return {"CombineParallelConv2D", "compute convolutions of one input as one",
-          [](const Graph& graph, const PassContext&) {
-            return with_parallel_combined(graph, "conv");
-          }};
+  return {
+      "CombineParallelConv2D", "compute convolutions of one input as one",
+      [](const Graph& graph, const PassContext&) { return with_parallel_combined(graph, "conv"); }};
 }
 
 }  // namespace lathe::passes

@@ -1,4 +1,5 @@
-// combine_parallel_dense.cpp: computes fully connected layers of one input as one (pass_parallel.h).
+// combine_parallel_dense.cpp: computes fully connected layers of one input as one
+// (pass_parallel.h).
 #include "passes/pass.h"
 #include "passes/pass_parallel.h"
 

@@ -1,4 +1,5 @@
-// forward_fold_scale_axis.cpp: takes a factor for each channel into the convolution that reads them.
+// forward_fold_scale_axis.cpp: takes a factor for each channel into the convolution that reads
+// them.
 //
 //   m = mul(x, s)        =>        y = conv(x, mul(w, reshape(s)))
 //   y = conv(m, w)

@@ -5,8 +5,7 @@ namespace lathe::passes {
 
 Pass merge_composite() {
   return {"MergeComposite", "put patterns that a library has as one call into functions",
-          [](const Graph& graph, const PassContext&) { return graph; },
-          Pass::Stage::graph,
+          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
           "no library is called: FuseOps makes one nest of such patterns"};
 }
 

@@ -5,8 +5,7 @@ namespace lathe::passes {
 
 Pass partition_graph() {
   return {"PartitionGraph", "give parts of a graph to other compilers",
-          [](const Graph& graph, const PassContext&) { return graph; },
-          Pass::Stage::graph,
+          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
           "one compiler makes all of the code"};
 }
 

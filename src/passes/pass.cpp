@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "base/error.h"
+#include "base/nearest.h"
 
 namespace lathe {
 namespace {
@@ -72,12 +73,12 @@ void check_order(const std::vector<std::string>& names) {
 }  // namespace
 
 const Pass& find_pass(const std::string& name) {
-  std::string known;
+  std::vector<std::string> known;
   for (const Pass& pass : passes::all()) {
     if (plain(pass.name) == plain(name)) return pass;
-    known += " " + pass.name;
+    known.push_back(pass.name);
   }
-  fail("no pass '{}'; passes here:{}", name, known);
+  fail("no pass '{}'; the nearest is {}, 'lathe list passes' has all", name, nearest(name, known));
 }
 
 std::vector<std::string> usual_passes() { return {std::begin(usual), std::end(usual)}; }

@@ -42,7 +42,7 @@ const std::vector<Pass>& all();
 }  // namespace passes
 
 /// Finds a pass by name. Neither case nor "_" matters: "fold_constant" is FoldConstant. An unknown
-/// one gets an error that lists what there is.
+/// one gets an error that names the nearest.
 const Pass& find_pass(const std::string& name);
 
 /// Returns the names of the passes that every network gets before it is compiled, in their order;

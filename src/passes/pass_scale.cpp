@@ -16,8 +16,8 @@ std::optional<Scaling> scaling_of(const Graph& graph, const Node& node) {
     Shape shape = graph.values[scale].type.shape;
     // Dimensions are counted from the last one.
     bool has_channels = shape.size() + 1 == type.shape.size() && shape[0] == channels;
-    has_channels = has_channels || (shape.size() == type.shape.size() && shape[0] == 1 &&
-                                    shape[1] == channels);
+    has_channels = has_channels ||
+                   (shape.size() == type.shape.size() && shape[0] == 1 && shape[1] == channels);
     if (has_channels && count_of(shape) == channels) return Scaling{image, scale};
   }
   return std::nullopt;

@@ -1,4 +1,5 @@
-// Products of an image with one number for each channel, which the weights of a convolution can take.
+// Products of an image with one number for each channel, which the weights of a convolution can
+// take.
 #pragma once
 
 #include <optional>

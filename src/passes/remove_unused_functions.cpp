@@ -5,8 +5,7 @@ namespace lathe::passes {
 
 Pass remove_unused_functions() {
   return {"RemoveUnusedFunctions", "take out functions that nobody calls",
-          [](const Graph& graph, const PassContext&) { return graph; },
-          Pass::Stage::graph,
+          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
           "a graph has no functions: those of ONNX are expanded as it is read"};
 }
 

@@ -5,8 +5,7 @@ namespace lathe::passes {
 
 Pass to_a_normal_form() {
   return {"ToANormalForm", "give each intermediate value a name",
-          [](const Graph& graph, const PassContext&) { return graph; },
-          Pass::Stage::graph,
+          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
           "a graph is in that form always"};
 }
 

@@ -5,8 +5,7 @@ namespace lathe::passes {
 
 Pass to_graph_normal_form() {
   return {"ToGraphNormalForm", "share what is computed once instead of naming it",
-          [](const Graph& graph, const PassContext&) { return graph; },
-          Pass::Stage::graph,
+          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
           "a graph is in that form always"};
 }
 

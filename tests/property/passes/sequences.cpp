@@ -112,8 +112,8 @@ class PassNetworkWriter {
     return g_.call("add", {convolution(x, channels(x), 1), x});
   }
   ValueId head(ValueId x) {
-    ValueId flat = g_.call("reshape", {g_.call("global_pool", {x})},
-                           {{"shape", Shape{1, channels(x)}}});
+    ValueId flat =
+        g_.call("reshape", {g_.call("global_pool", {x})}, {{"shape", Shape{1, channels(x)}}});
     ValueId a, b;
     switch (random_.between(0, 2)) {
       case 0:

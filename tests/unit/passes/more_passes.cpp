@@ -38,9 +38,11 @@ TEST(MorePasses, FoldExplicitPaddingTakesZerosOnly) {
     return after("FoldExplicitPadding",
                  "input x: f32[1x2x4x4]\n"
                  "weight w: f32[3x2x3x3] = normal(1.0)\n"
-                 "p = pad(x, pads=[0, 0, 1, 0, 0, 0, 1, 2]" + more + "): f32[1x2x6x6]\n"
-                 "y = conv(p, w, pads=[0, 1, 0, 0]): f32[1x3x4x5]\n"
-                 "output y\n");
+                 "p = pad(x, pads=[0, 0, 1, 0, 0, 0, 1, 2]" +
+                     more +
+                     "): f32[1x2x6x6]\n"
+                     "y = conv(p, w, pads=[0, 1, 0, 0]): f32[1x3x4x5]\n"
+                     "output y\n");
   };
   EXPECT_EQ(padded(""), "y = conv(x, w, pads=[1, 1, 1, 2]): f32[1x3x4x5]\n");
   EXPECT_NE(padded(", value=1.0").find("pad("), std::string::npos);
