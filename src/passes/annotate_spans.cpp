@@ -4,9 +4,8 @@
 namespace lathe::passes {
 
 Pass annotate_spans() {
-  return {"AnnotateSpans", "remember where in the source each node is from",
-          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
-          "a node's name is where it is from, and passes keep it"};
+  return without_work("AnnotateSpans", "remember where in the source each node is from",
+                      "a node's name is where it is from, and passes keep it");
 }
 
 }  // namespace lathe::passes

@@ -4,9 +4,9 @@
 namespace lathe::passes {
 
 Pass convert_layout() {
-  return {"ConvertLayout", "write operators for another order of dimensions",
-          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
-          "operators have one order, channels before rows; AlterOpLayout chooses how values lie"};
+  return without_work(
+      "ConvertLayout", "write operators for another order of dimensions",
+      "operators have one order, channels before rows; AlterOpLayout chooses how values lie");
 }
 
 }  // namespace lathe::passes

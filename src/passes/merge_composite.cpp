@@ -4,9 +4,9 @@
 namespace lathe::passes {
 
 Pass merge_composite() {
-  return {"MergeComposite", "put patterns that a library has as one call into functions",
-          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
-          "no library is called: FuseOps makes one nest of such patterns"};
+  return without_work("MergeComposite",
+                      "put patterns that a library has as one call into functions",
+                      "no library is called: FuseOps makes one nest of such patterns");
 }
 
 }  // namespace lathe::passes

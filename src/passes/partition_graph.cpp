@@ -4,9 +4,8 @@
 namespace lathe::passes {
 
 Pass partition_graph() {
-  return {"PartitionGraph", "give parts of a graph to other compilers",
-          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
-          "one compiler makes all of the code"};
+  return without_work("PartitionGraph", "give parts of a graph to other compilers",
+                      "one compiler makes all of the code");
 }
 
 }  // namespace lathe::passes

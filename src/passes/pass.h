@@ -39,6 +39,9 @@ struct Pass {
 namespace passes {
 /// Returns all passes, sorted by the names of their files.
 const std::vector<Pass>& all();
+
+/// Returns a pass of other compilers that can change no graph here, and why.
+Pass without_work(const std::string& name, const std::string& summary, const std::string& why);
 }  // namespace passes
 
 /// Finds a pass by name. Neither case nor "_" matters: "fold_constant" is FoldConstant. An unknown

@@ -4,9 +4,8 @@
 namespace lathe::passes {
 
 Pass remove_unused_functions() {
-  return {"RemoveUnusedFunctions", "take out functions that nobody calls",
-          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
-          "a graph has no functions: those of ONNX are expanded as it is read"};
+  return without_work("RemoveUnusedFunctions", "take out functions that nobody calls",
+                      "a graph has no functions: those of ONNX are expanded as it is read");
 }
 
 }  // namespace lathe::passes

@@ -4,9 +4,8 @@
 namespace lathe::passes {
 
 Pass to_a_normal_form() {
-  return {"ToANormalForm", "give each intermediate value a name",
-          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
-          "a graph is in that form always"};
+  return without_work("ToANormalForm", "give each intermediate value a name",
+                      "a graph is in that form always");
 }
 
 }  // namespace lathe::passes

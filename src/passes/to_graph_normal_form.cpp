@@ -4,9 +4,8 @@
 namespace lathe::passes {
 
 Pass to_graph_normal_form() {
-  return {"ToGraphNormalForm", "share what is computed once instead of naming it",
-          [](const Graph& graph, const PassContext&) { return graph; }, Pass::Stage::graph,
-          "a graph is in that form always"};
+  return without_work("ToGraphNormalForm", "share what is computed once instead of naming it",
+                      "a graph is in that form always");
 }
 
 }  // namespace lathe::passes

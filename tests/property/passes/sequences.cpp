@@ -5,18 +5,17 @@
 #include <cmath>
 
 #include "compile/executor.h"
-#include "ops/op_graph.h"
 #include "support/interpreted.h"
-#include "support/random_case.h"
+#include "support/random_network.h"
 #include "support/run_graph.h"
 
 namespace lathe::test {
 namespace {
 
 /// Draws networks that give every pass something to do.
-class PassNetworkWriter {
+class PassNetworkWriter : RandomNetwork {
  public:
-  explicit PassNetworkWriter(Random& random) : random_(random) {
+  explicit PassNetworkWriter(Random& random) : RandomNetwork(random) {
     values_.push_back(g_.input("x", {Element::f32, {1, 4, rows, rows}}));
   }
 
@@ -32,16 +31,6 @@ class PassNetworkWriter {
 
  private:
   static constexpr long rows = 4;
-  Random& random_;
-  GraphBuilder g_{"random"};
-  std::vector<ValueId> values_;
-  long weights_ = 0;
-
-  long channels(ValueId id) const { return g_.shape(id)[1]; }
-  ValueId pick() { return random_.chance(50) ? values_.back() : random_.pick(values_); }
-  ValueId weight(const Shape& shape, Value::Kind kind = Value::Kind::weight) {
-    return g_.weight(fmt::format("w{}", weights_++), shape, {Initial::Kind::normal, 0.3}, kind);
-  }
   ValueId constant(const Shape& shape, double least, double most) {
     std::vector<double> numbers;
     for (long i = 0; i < count_of(shape); ++i) {
@@ -65,13 +54,6 @@ class PassNetworkWriter {
   }
   ValueId convolution(ValueId x) {
     return convolution(x, 2 * random_.between(1, 4), random_.between(0, 1));
-  }
-  ValueId normalised(ValueId x) {
-    std::vector<ValueId> inputs{x};
-    for (int i = 0; i < 4; ++i) {
-      inputs.push_back(weight({channels(x)}, i < 2 ? Value::Kind::weight : Value::Kind::state));
-    }
-    return g_.call("batch_norm", inputs, {{"epsilon", 2.0}});  // statistics may be below 0
   }
   ValueId scaled(ValueId x) {
     Shape shape = random_.chance(50) ? Shape{channels(x), 1, 1} : Shape{1, channels(x), 1, 1};
@@ -104,11 +86,7 @@ class PassNetworkWriter {
     }
   }
   ValueId added(ValueId x) {
-    for (ValueId other : values_) {
-      if (other != x && channels(other) == channels(x) && random_.chance(40)) {
-        return g_.call("add", {x, other});
-      }
-    }
+    if (ValueId sum = added_to_another(x); sum != no_value) return sum;
     return g_.call("add", {convolution(x, channels(x), 1), x});
   }
   ValueId head(ValueId x) {

@@ -9,9 +9,8 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "ops/op_graph.h"
 #include "support/interpreted.h"
-#include "support/random_case.h"
+#include "support/random_network.h"
 #include "support/run_graph.h"
 #include "transforms/transform_network.h"
 #include "transforms/transform_permute.h"
@@ -20,9 +19,9 @@ namespace lathe::test {
 namespace {
 
 /// Draws networks of convolutions and what couples their channels.
-class NetworkWriter {
+class NetworkWriter : RandomNetwork {
  public:
-  explicit NetworkWriter(Random& random) : random_(random) {
+  explicit NetworkWriter(Random& random) : RandomNetwork(random) {
     values_.push_back(g_.input("x", {Element::f32, {1, 4, rows, rows}}));
     values_.push_back(convolution(values_[0], 12, 1));
   }
@@ -37,16 +36,6 @@ class NetworkWriter {
  private:
   static constexpr long rows = 3;
   inline static const std::vector<long> widths = {4, 6, 8, 12};
-  Random& random_;
-  GraphBuilder g_{"random"};
-  std::vector<ValueId> values_;
-  long weights_ = 0;
-
-  long channels(ValueId id) const { return g_.shape(id)[1]; }
-  ValueId pick() { return random_.chance(50) ? values_.back() : random_.pick(values_); }
-  ValueId weight(const Shape& shape, Value::Kind kind = Value::Kind::weight) {
-    return g_.weight(fmt::format("w{}", weights_++), shape, {Initial::Kind::normal, 0.3}, kind);
-  }
 
   ValueId convolution(ValueId x, long filters, long groups) {
     long k = random_.between(0, 1);
@@ -63,20 +52,9 @@ class NetworkWriter {
     long groups = random_.pick(divisors);
     return convolution(x, groups * random_.between(1, 3), groups);
   }
-  ValueId normalised(ValueId x) {
-    std::vector<ValueId> inputs{x};
-    for (int i = 0; i < 4; ++i) {
-      inputs.push_back(weight({channels(x)}, i < 2 ? Value::Kind::weight : Value::Kind::state));
-    }
-    return g_.call("batch_norm", inputs, {{"epsilon", 2.0}});  // statistics may be below 0
-  }
   /// What a block makes, added to what it reads; or another value of as many channels.
   ValueId added(ValueId x) {
-    for (ValueId other : values_) {
-      if (other != x && channels(other) == channels(x) && random_.chance(40)) {
-        return g_.call("add", {x, other});
-      }
-    }
+    if (ValueId sum = added_to_another(x); sum != no_value) return sum;
     ValueId inside = g_.call("relu", {convolution(x, random_.pick(widths), 1)});
     return g_.call("add", {convolution(inside, channels(x), 1), x});
   }
