@@ -85,18 +85,19 @@ void print_found(const Graph& graph, const std::vector<PassRelevance>& found) {
 void print_marks(const std::string& name, const std::function<const char*(const Pass&)>& mark) {
   std::string row;
   for (const Pass& pass : lathe::passes::all()) {
-    if (pass.never.empty()) row += fmt::format("  {}", mark(pass));
+    if (pass.never.empty()) row += fmt::format(" {}", mark(pass));
   }
   fmt::print("{:<20.20}{}\n", name, row);
 }
 
 void print_table(const std::vector<NetworkRelevance>& networks) {
+  constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   std::string legend, header;
-  int number = 0;
   for (const Pass& pass : lathe::passes::all()) {
     if (!pass.never.empty()) continue;
-    legend += fmt::format("{}{} {}", legend.empty() ? "" : ", ", ++number, pass.name);
-    header += fmt::format(" {:>2}", number);
+    char letter = letters.at(header.size() / 2);
+    legend += fmt::format("{}{}={}", legend.empty() ? "" : ", ", letter, pass.name);
+    header += fmt::format(" {}", letter);
   }
   fmt::print("{}\n\n{:<20}{}\n", wrapped(legend, 0, 0), "", header);
   for (const NetworkRelevance& each : networks) {
