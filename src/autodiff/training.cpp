@@ -81,22 +81,28 @@ ValueId classes_of(const Graph& graph) {
   return found;
 }
 
-Graph with_joined_outputs(const Graph& graph) {
-  GraphBuilder builder(graph);
+void check_outputs_are_real(const Graph& graph) {
   const Shape& first = graph.values[graph.inputs.at(0)].type.shape;
+  for (ValueId id : graph.outputs) {
+    const Value& value = graph.values[id];
+    const Shape& shape = value.type.shape;
+    bool has_samples =
+        !shape.empty() && !first.empty() && shape[0] == first[0] && !value.type.dynamic;
+    if (has_samples && is_float(value.type.element)) continue;
+    fail("output '{}' of '{}' is {}: a distance needs real numbers, sample by sample", value.name,
+         graph.name, print_type(value.type));
+  }
+}
+
+Graph with_joined_outputs(const Graph& graph) {
+  check_outputs_are_real(graph);
+  GraphBuilder builder(graph);
   std::vector<ValueId> flat;
   for (ValueId id : graph.outputs) {
     const Value& value = graph.values[id];
-    bool has_samples = !value.type.shape.empty() && !first.empty() &&
-                       value.type.shape[0] == first[0] && !value.type.dynamic;
-    if (!has_samples || !is_float(value.type.element)) {
-      fail("output '{}' of '{}' is {}: a distance needs real numbers, sample by sample", value.name,
-           graph.name, print_type(value.type));
-    }
-    flat.push_back(builder.call(
-        "reshape", {id},
-        {{"shape", Shape{first[0], count_of(value.type.shape) / std::max(1L, first[0])}}},
-        value.name + ".flat"));
+    long samples = value.type.shape[0];
+    Shape shape{samples, count_of(value.type.shape) / std::max(1L, samples)};
+    flat.push_back(builder.call("reshape", {id}, {{"shape", shape}}, value.name + ".flat"));
   }
   ValueId all =
       flat.size() == 1 ? flat[0] : builder.call("concat", flat, {{"axis", 1L}}, "outputs");

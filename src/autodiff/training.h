@@ -20,8 +20,11 @@ struct Learning {
   ValueId losses;          ///< -log(probability of the class) at the class, 0 at the others
 };
 
+/// Fails if an output of the network is not of real numbers, sample by sample.
+void check_outputs_are_real(const Graph& graph);
+
 /// Returns the network with one output, [samples, elements], that has all of the others side by
-/// side. Fails if one of them is not of real numbers, sample by sample.
+/// side. They must be real.
 Graph with_joined_outputs(const Graph& graph);
 
 /// Adds a loss whose gradient by the output is given as the input "labels": the sum of output times

@@ -420,6 +420,7 @@ class Run:
         if self.by_outputs:
             explained = Explained()
             with torch.no_grad():
+                # Outputs may be large: no more of them at a time than in training.
                 for x, _ in images.batches(order, min(500, self.options.batch)):
                     x = self.ready(x)
                     explained.add(all_outputs(network(x)), all_outputs(self.teacher(x)))

@@ -15,9 +15,9 @@ Graph simplified(const Graph& graph, long workers) {
 }
 
 Graph stored(const Layouts& layouts, const LayoutChoice& choice) {
-  PassContext chosen;
-  chosen.layouts = [&](const std::string&) { return choice; };
-  return after_passes(layouts.graph, usual_passes(Pass::Stage::storage), chosen);
+  std::vector<std::string> others = usual_passes(Pass::Stage::storage);
+  std::erase(others, "AlterOpLayout");  // which would look for layouts once more
+  return after_passes(with_layouts(layouts, choice), others);
 }
 
 Graph ready_to_compile(const Graph& graph, const PassContext& context,

@@ -44,10 +44,6 @@ uint64_t hash_of_given(const Value& value) {
       .hash();
 }
 
-}  // namespace
-
-namespace {
-
 /// What values of a graph come from.
 struct ValueHashes {
   std::vector<uint64_t> of;     ///< each value
@@ -85,16 +81,17 @@ ValueHashes hashes_of(const Graph& graph) {
   return hashes;
 }
 
-}  // namespace
-
-uint64_t structural_hash(const Graph& graph) {
-  ValueHashes hashes = hashes_of(graph);
+uint64_t hash_of_outputs(const Graph& graph, const ValueHashes& hashes) {
   Hasher h;
   h.add(graph.inputs.size());
   for (ValueId id : graph.inputs) h.add(print_type(graph.values[id].type));
   for (ValueId id : graph.outputs) h.add(hashes.of[id]);
   return h.hash();
 }
+
+}  // namespace
+
+uint64_t structural_hash(const Graph& graph) { return hash_of_outputs(graph, hashes_of(graph)); }
 
 uint64_t written_hash(const Graph& graph) {
   ValueHashes hashes = hashes_of(graph);
@@ -109,7 +106,7 @@ uint64_t written_hash(const Graph& graph) {
   }
   std::sort(nodes.begin(), nodes.end());
   Hasher h;
-  h.add(structural_hash(graph));
+  h.add(hash_of_outputs(graph, hashes));
   for (uint64_t node : nodes) h.add(node);
   return h.hash();
 }

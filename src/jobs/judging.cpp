@@ -41,8 +41,6 @@ SearchJudge judge_untrained(const ScoreArguments& arguments, const GateRule& rul
 /// May work be given up when the listener asks for it?
 enum class Stopping { allowed, refused };
 
-bool is_by_outputs(const ScoreArguments& arguments) { return arguments.loss == "output"; }
-
 /// A trained network, and what is asked of it.
 class TrainedNetwork {
  public:
@@ -170,22 +168,21 @@ SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
   return result;
 }
 
-}  // namespace
-
+/// Says whether a search uses what a network has learnt: its weights have data, and there are
+/// samples that it was trained for; or its outputs are all that counts.
 bool uses_weights(const Graph& network, const ScoreArguments& arguments) {
-  if (!is_trained(network)) {
-    if (is_by_outputs(arguments)) {
-      fail("--loss output: '{}' has weights without data: it has no outputs to keep",
-           arguments.network.network);
-    }
-    return false;
-  }
-  return is_by_outputs(arguments) || dataset_of(arguments) != "synthetic";
+  return is_trained(network) && (is_by_outputs(arguments) || dataset_of(arguments) != "synthetic");
 }
+
+}  // namespace
 
 std::shared_ptr<SearchJudge> judge_for(const ScoreArguments& arguments, const GateRule& rule,
                                        const JobListener& listener) {
   Graph network = load_network(arguments.network);
+  if (is_by_outputs(arguments) && !is_trained(network)) {
+    fail("--loss output: '{}' has weights without data: it has no outputs to keep",
+         arguments.network.network);
+  }
   return std::make_shared<SearchJudge>(uses_weights(network, arguments)
                                            ? judge_trained(arguments, network, rule, listener)
                                            : judge_untrained(arguments, rule));

@@ -47,10 +47,6 @@ struct SearchJudge {
   std::function<Agreement()> agreement;
 };
 
-/// Says whether a search uses what a network has learnt: its weights have data, and there are
-/// samples that it was trained for; or its outputs are all that counts.
-bool uses_weights(const Graph& network, const ScoreArguments& arguments);
-
 /// Loads the network and looks at it once. Fails, and says why, if it cannot be judged. If the rule
 /// is for untrained networks, trained ones are judged by the rule "trained" instead. This, and
 /// compare() of a trained network, throw JobStopped if the listener asks for it; what a result is

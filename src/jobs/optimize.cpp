@@ -33,7 +33,7 @@ Journal::Identity identity_of(const OptimizeOptions& options, const Graph& netwo
       {"network", fmt::format("{} {:016x}", network.name, structural_hash(network))},
       {"version of Lathe", std::string(lathe_version())},
       {"machine", tuned_target(native_target())},
-      {"data", score.data + " " + score.normalize + (score.loss == "output" ? ", by outputs" : "")},
+      {"data", score.data + " " + score.normalize + (is_by_outputs(score) ? ", by outputs" : "")},
       {"scoring",
        fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds, score.network.seed)},
       {"rule", fmt::format("{} {:016x}, {} points", rule.name, hash_bytes(to_json(rule).dump()),
@@ -337,7 +337,7 @@ class NetworkSearch {
       FittedNetwork winner = judge_->fit(result.winner.recipe);
       Agreement own = judge_->agreement();
       result.accuracy = {own.percent, winner.agreement.percent, own.samples};
-      if (options_.score.loss == "output") result.accuracy->of = "outputs";
+      if (is_by_outputs(options_.score)) result.accuracy->of = "outputs";
       fitted = std::move(winner.fit.network);
     }
     write(result, tuning.compiling(), fitted);

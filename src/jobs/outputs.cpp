@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "autodiff/training.h"
 #include "base/error.h"
 #include "jobs/runnable.h"
 #include "program/rebatch.h"
@@ -40,17 +41,6 @@ struct OutputSums {
   }
 };
 
-void check_outputs(const Graph& network, long samples) {
-  for (ValueId id : network.outputs) {
-    const Value& value = network.values[id];
-    bool fits = is_float(value.type.element) && !value.type.dynamic && !value.type.shape.empty() &&
-                value.type.shape[0] == samples;
-    if (fits) continue;
-    fail("output '{}' of '{}' is {}: a distance needs real numbers, sample by sample", value.name,
-         network.name, print_type(value.type));
-  }
-}
-
 }  // namespace
 
 double OutputsCompared::explained() const {
@@ -74,7 +64,7 @@ OutputsCompared compare_outputs(const Graph& original, const Graph& changed, con
   long count = std::min(samples, fitting.count), batch = std::min(together, count);
   auto runnable = [&](const Graph& network) {
     Graph many = rebatched(initialised(network, 0), batch);
-    check_outputs(many, batch);
+    check_outputs_are_real(many);
     return make_runnable(many, {.network = {}, .threads = threads});
   };
   Runnable left = runnable(original), right = runnable(changed);

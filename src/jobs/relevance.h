@@ -14,8 +14,8 @@ struct PassRelevance {
   std::string pass;
   bool alone = false;              ///< does it change the graph as it is?
   std::vector<std::string> after;  ///< if not: the passes after each of which it does
-  /// Does it change the graph after all of the usual passes that come before it, or, if it is none
-  /// of them, after all that are relevant?
+  /// If none: does it change the graph after all of the usual passes that come before it, or, if it
+  /// is none of these, after all that come before storage is chosen?
   bool after_all = false;
   size_t nodes_before = 0, nodes_after = 0;  ///< of the graph that it changes first
 

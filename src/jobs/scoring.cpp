@@ -46,6 +46,8 @@ Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, s
   return Scorer(load_dataset(arguments.data, Split::train, *normalize), options);
 }
 
+bool is_by_outputs(const ScoreArguments& arguments) { return arguments.loss == "output"; }
+
 std::string dataset_of(const ScoreArguments& arguments) {
   return arguments.data.substr(0, arguments.data.find(':'));
 }

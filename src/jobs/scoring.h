@@ -36,6 +36,9 @@ Scorer make_scorer(const ScoreArguments& arguments,
                    std::function<void(size_t, size_t)> progress = nullptr,
                    std::vector<double> outputs = {});
 
+/// Is a trained network judged by its outputs, not by labels?
+bool is_by_outputs(const ScoreArguments& arguments);
+
 /// Returns the name of the data: "cifar10".
 std::string dataset_of(const ScoreArguments& arguments);
 

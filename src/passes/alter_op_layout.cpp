@@ -24,7 +24,7 @@ Graph run_alter_op_layout(const Graph& graph, const PassContext& context) {
 }  // namespace
 
 Pass alter_op_layout() {
-  return {"AlterOpLayout", "stores channels in blocks where all users like it", run_alter_op_layout,
+  return {"AlterOpLayout", "store channels in blocks where all users like it", run_alter_op_layout,
           Pass::Stage::storage};
 }
 

@@ -44,7 +44,7 @@ Graph run_concat_in_place(const Graph& graph, const PassContext& /*context*/) {
 }  // namespace
 
 Pass concat_in_place() {
-  return {"ConcatInPlace", "stores the operands of a concatenation where it wants them",
+  return {"ConcatInPlace", "store the operands of a concatenation where it wants them",
           run_concat_in_place, Pass::Stage::storage};
 }
 

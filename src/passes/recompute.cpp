@@ -6,7 +6,7 @@
 namespace lathe::passes {
 
 Pass recompute() {
-  return {"Recompute", "computes element-wise values again where that saves memory",
+  return {"Recompute", "compute element-wise values again where that saves memory",
           [](const Graph& graph, const PassContext& context) {
             return recomputed(graph, context.memory);
           }};

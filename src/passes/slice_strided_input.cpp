@@ -57,7 +57,7 @@ Graph run_slice_strided_input(const Graph& graph, const PassContext& /*context*/
 }  // namespace
 
 Pass slice_strided_input() {
-  return {"SliceStridedInput", "takes the pixels that a strided 1x1 convolution reads",
+  return {"SliceStridedInput", "take the pixels that a strided 1x1 convolution reads",
           run_slice_strided_input};
 }
 

@@ -105,7 +105,7 @@ Graph run_store_padding(const Graph& graph, const PassContext& /*context*/) {
 }  // namespace
 
 Pass store_padding() {
-  return {"StorePadding", "stores values with the zeros around them that their users read",
+  return {"StorePadding", "store values with the zeros around them that their users read",
           run_store_padding, Pass::Stage::storage};
 }
 
