@@ -329,12 +329,54 @@ class Emitter {
   /// them, or fewer.
   Pieces load(const Instruction& i) {
     long count = lanes(i.to);
+    if (!i.picked.empty()) return taken_apart(load_picked(i), count);
     if (bytes_of(i.tensor) != number_bytes()) return taken_apart(load(i, 0, count), count);
     Pieces result;
     for (long first = 0; first < count; first += width(count)) {
       result.push_back(load(i, first, width(count)));
     }
     return result;
+  }
+
+  /// Returns by how many bytes the indices of one lane move a load.
+  Value* picked_bytes(const Instruction& i, long lane) {
+    Value* sum = builder_.getInt64(0);
+    for (size_t k = 0; k < i.picked.size(); ++k) {
+      Value* value = put_together(values_[i.args[k]]);
+      if (lanes(i.args[k]) > 1) {
+        value = builder_.CreateExtractElement(value, static_cast<uint64_t>(lane));
+      }
+      sum = builder_.CreateAdd(sum, math_.picked_elements(value, i.picked[k]));
+    }
+    return builder_.CreateMul(sum, builder_.getInt64(static_cast<uint64_t>(bytes_of(i.tensor))));
+  }
+
+  /// Loads what indices choose: all lanes at once where they lie side by side.
+  Value* load_picked(const Instruction& i) {
+    Element element = code_.tensors[i.tensor].element;
+    llvm::Type* type = math_.memory_type(element);
+    long count = lanes(i.to);
+    auto load_from = [&](llvm::Type* what, Value* bytes, long further) {
+      Value* at = builder_.CreateGEP(builder_.getInt8Ty(), addresses_.of(i, further), bytes);
+      return math_.loaded(builder_.CreateAlignedLoad(what, at, alignment(i.tensor)), element);
+    };
+    if (count == 1) return load_from(type, picked_bytes(i, 0), 0);
+    bool alike =
+        std::all_of(i.args.begin(), i.args.end(), [&](size_t index) { return lanes(index) == 1; });
+    Value* shared = alike ? picked_bytes(i, 0) : nullptr;
+    if (alike && i.stride == 1 && !is_odd(count, i.tensor)) {
+      return load_from(llvm::FixedVectorType::get(type, static_cast<unsigned>(count)), shared, 0);
+    }
+    Value* all = nullptr;
+    for (long k = 0; k < count; ++k) {
+      Value* one = load_from(type, alike ? shared : picked_bytes(i, k), k * i.stride);
+      if (k == 0) {
+        all = llvm::PoisonValue::get(
+            llvm::FixedVectorType::get(one->getType(), static_cast<unsigned>(count)));
+      }
+      all = builder_.CreateInsertElement(all, one, static_cast<uint64_t>(k));
+    }
+    return all;
   }
 
   /// Loads some of the lanes.

@@ -369,6 +369,24 @@ Value* LlvmMath::loaded(Value* value, Element element) {
   return is_signed ? builder_.CreateSIToFP(value, to) : builder_.CreateUIToFP(value, to);
 }
 
+Value* LlvmMath::picked_elements(Value* index, const Instruction::Picked& along) {
+  llvm::Type* whole = builder_.getInt64Ty();
+  if (number_ != Number::i64) {
+    index = builder_.CreateIntrinsic(intrinsics::fptosi_sat, {whole, index->getType()}, {index});
+  }
+  auto constant = [&](long value) { return builder_.getInt64(static_cast<uint64_t>(value)); };
+  Value* from_end = builder_.CreateAdd(index, constant(along.extent));
+  index = builder_.CreateSelect(builder_.CreateICmpSLT(index, constant(0)), from_end, index);
+  index = builder_.CreateBinaryIntrinsic(intrinsics::smax, index, constant(0));
+  index = builder_.CreateBinaryIntrinsic(intrinsics::smin, index, constant(along.extent - 1));
+  const Layout::Axis& axis = along.axis;
+  if (axis.block == 1) return builder_.CreateMul(index, constant(axis.outer));
+  Value* outer = builder_.CreateUDiv(index, constant(axis.block));
+  Value* inner = builder_.CreateURem(index, constant(axis.block));
+  return builder_.CreateAdd(builder_.CreateMul(outer, constant(axis.outer)),
+                            builder_.CreateMul(inner, constant(axis.inner)));
+}
+
 Value* LlvmMath::stored(Value* value, Element element) {
   if (is_float(element)) {
     if (element == Element::f64 || element == Element::f32) {

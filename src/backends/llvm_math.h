@@ -29,6 +29,9 @@ class LlvmMath {
   llvm::Value* loaded(llvm::Value* value, Element element);
   llvm::Value* stored(llvm::Value* value, Element element);
 
+  /// Returns by how many elements an index of one lane moves a load along a dimension.
+  llvm::Value* picked_elements(llvm::Value* index, const Instruction::Picked& along);
+
  private:
   llvm::IRBuilder<>& builder_;
   llvm::Module& module_;

@@ -18,7 +18,7 @@ bool is_column(const Code& code, const Instruction& i, long side) {
   bool access = i.kind == Kind::load || i.kind == Kind::store;
   bool plain =
       access && code.number == Number::f32 && code.tensors[i.tensor].element == Element::f32;
-  return plain && i.stride != 0 && i.stride != 1 && i.stride >= side &&
+  return plain && i.picked.empty() && i.stride != 0 && i.stride != 1 && i.stride >= side &&
          lanes_of(code, i) % side == 0 &&
          (i.kind == Kind::load || code.variables[i.args[0]].lanes == i.lane);
 }

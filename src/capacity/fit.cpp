@@ -162,7 +162,7 @@ class FitWalk {
       if (shared) return std::nullopt;
     }
     Call call = call_of(changed_, node);
-    if (!targets_.contains(node.outputs.front()) || !has_nest(call)) return std::nullopt;
+    if (!targets_.contains(node.outputs.front()) || !reads_are_known(call)) return std::nullopt;
     Nest nest = nest_of(context_, call);
     auto regression = regression_of(nest);
     if (!regression) return std::nullopt;

@@ -48,7 +48,7 @@ using OperandCopies = std::vector<Copy>;
 /// Returns how a node copies each of its operands into its output; nothing if it does more.
 std::vector<OperandCopies> copies_of(const Graph& graph, const Node& node, Context& context) {
   Call call = call_of(graph, node);
-  if (node.outputs.size() != 1 || !has_nest(call)) return {};
+  if (node.outputs.size() != 1 || !reads_are_known(call)) return {};
   Nest nest = nest_of(context, call);
   std::vector<size_t> operand;  // of each tensor
   size_t operands = 0;

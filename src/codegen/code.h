@@ -27,7 +27,7 @@ struct Instruction {
   enum class Kind {
     loop,      ///< runs "body" for each from <= coordinate "depth" < end
     guard,     ///< runs "body" where "guard" holds
-    load,      ///< to = lanes elements of "tensor" at "offset", "stride" apart
+    load,      ///< to = lanes elements of "tensor" at "offset", "stride" apart; "picked" moves it
     store,     ///< writes args[0] there
     prefetch,  ///< asks for the element there
     number,    ///< to = "number"
@@ -48,6 +48,12 @@ struct Instruction {
   size_t tensor = 0;
   poly::Affine offset = {};
   long stride = 1;
+  /// A dimension along which args[i] moves a load: an index, as picks have it (expr.h).
+  struct Picked {
+    long extent;
+    Layout::Axis axis;
+  };
+  std::vector<Picked> picked = {};
 
   size_t depth = 0;
   long from = 0, end = 0;

@@ -353,9 +353,29 @@ class Lowering {
       const Affine& offset = node.reads[e.read];
       return value_at(statement(node).reads[e.read].tensor, offset);
     }
+    if (e.op == Expr::Op::pick) return lower_pick(pick_of(e), node);
     std::vector<size_t> args;
     for (const Expr& arg : e.args) args.push_back(lower_expr(arg, node));
     return writer_.apply(e.op, std::move(args));
+  }
+
+  /// Loads what data choose. Lanes differ where the element's own index or a picked one does.
+  size_t lower_pick(const Pick& pick, const LoopNode& node) {
+    const Affine& offset = node.reads[pick.read];
+    Instruction load{Instruction::Kind::load};
+    load.tensor = statement(node).reads[pick.read].tensor;
+    load.offset = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
+    load.stride = bindings_.lane_step(offset);
+    bool differ = load.stride != 0;
+    for (const Pick::Along& along : pick.along) {
+      size_t index = lower_expr(*along.index, node);
+      differ = differ || writer_.lanes(index) > 1;
+      load.args.push_back(index);
+      load.picked.push_back({code_.tensors[load.tensor].shape[along.dim],
+                             code_.layouts[load.tensor].axes[along.dim]});
+    }
+    code_.used[load.tensor] = true;
+    return writer_.emit(std::move(load), differ ? bindings_.lanes() : 1);
   }
 
   size_t value_at(size_t tensor, const Affine& offset) {

@@ -42,7 +42,16 @@ class Printer {
   }
 
   std::string place(const Instruction& i) const {
-    return fmt::format("{} + {}", code_.tensors[i.tensor].name, poly::text(i.offset, names_));
+    std::string text =
+        fmt::format("{} + {}", code_.tensors[i.tensor].name, poly::text(i.offset, names_));
+    for (size_t k = 0; k < i.picked.size(); ++k) {
+      const Layout::Axis& axis = i.picked[k].axis;
+      text += axis.block == 1 ? fmt::format(" + {}*v{}", axis.outer, i.args[k])
+                              : fmt::format(" + {}*(v{} / {}) + {}*(v{} mod {})", axis.outer,
+                                            i.args[k], axis.block, axis.inner, i.args[k],
+                                            axis.block);
+    }
+    return text;
   }
 
   /// Prints how far the lanes are apart, unless they lie side by side.

@@ -110,9 +110,9 @@ std::vector<std::string> readers(const Graph& graph) {
   return result;
 }
 
-/// A probe whose first nodes are evaluated and not compiled: those that have no nest, as lookups
-/// in a table, and read nothing but inputs, weights, and each other. The rest reads what they
-/// compute as inputs.
+/// A probe whose first nodes are evaluated and not compiled: those that have no gradient, as
+/// lookups in a table, and read nothing but inputs, weights, and each other. The rest reads what
+/// they compute as inputs.
 class LookedUp {
  public:
   explicit LookedUp(const Graph& graph) : graph_(graph), rest_(graph) {
@@ -121,7 +121,7 @@ class LookedUp {
       return id == no_value || rest_.values[id].kind != Value::Kind::computed;
     };
     for (const Node& node : graph.nodes) {
-      bool looked_up = !has_nest(call_of(graph, node)) &&
+      bool looked_up = !reads_are_known(call_of(graph, node)) &&
                        std::all_of(node.inputs.begin(), node.inputs.end(), is_given);
       (looked_up ? nodes_ : rest_.nodes).push_back(node);
       if (!looked_up) continue;

@@ -49,6 +49,7 @@ const std::vector<Function>& functions() {
       {Op::bit_or, "bit_or", 2, false},
       {Op::bit_xor, "bit_xor", 2, false},
       {Op::shift, "shift", 2, false},
+      {Op::pick, "pick", 3, false},
   };
   return all;
 }
@@ -209,6 +210,44 @@ T evaluate(Expr::Op op, const T* a) {
 
 template double evaluate(Expr::Op, const double*);
 template long evaluate(Expr::Op, const long*);
+
+Expr pick(Expr from, size_t dim, Expr index) {
+  return call(Expr::Op::pick,
+              {std::move(from), number(static_cast<double>(dim)), std::move(index)});
+}
+
+Pick pick_of(const Expr& expr) {
+  Pick result;
+  const Expr* from = &expr;
+  for (; from->op == Expr::Op::pick; from = &from->args[0]) {
+    const Expr& dim = from->args[1];
+    if (dim.op != Expr::Op::number || dim.number < 0 || dim.number != std::floor(dim.number)) {
+      fail("pick: its second argument is the number of a dimension");
+    }
+    result.along.push_back({static_cast<size_t>(dim.number), &from->args[2]});
+  }
+  if (from->op != Expr::Op::read) fail("pick: its first argument is an element of a tensor");
+  result.read = from->read;
+  return result;
+}
+
+bool picks(const Expr& expr) {
+  return expr.op == Expr::Op::pick || std::any_of(expr.args.begin(), expr.args.end(), picks);
+}
+
+void each_pick(const Expr& expr, const std::function<void(const Pick&)>& visit) {
+  if (expr.op != Expr::Op::pick) {
+    for (const Expr& arg : expr.args) each_pick(arg, visit);
+    return;
+  }
+  Pick found = pick_of(expr);
+  visit(found);
+  for (const Pick::Along& along : found.along) each_pick(*along.index, visit);
+}
+
+long picked_index(long value, long extent) {
+  return std::clamp(value < 0 ? value + extent : value, 0L, extent - 1);
+}
 
 bool is_product(const Expr& expr) {
   if (expr.op == Expr::Op::number || expr.op == Expr::Op::read) return true;

@@ -54,6 +54,8 @@ struct Expr {
     bit_or,
     bit_xor,
     shift,  ///< to the left; to the right if negative
+    // reads that data decide
+    pick,  ///< a read, moved along a dimension by a value: see Pick
   };
   Op op = Op::number;
   double number = 0;
@@ -89,6 +91,31 @@ T evaluate(Expr::Op op, const T* args);
 
 /// Parses an expression. "leaf" reads what is neither a number nor a function: a tensor's element.
 Expr parse_expr(Lexer& lexer, const std::function<Expr()>& leaf);
+
+/// An element that data choose:  pick(T[0, c], 0, I[i])  is  T[I[i], c].
+///
+/// The access of the read says where it is but for the picked dimensions, in which it is at 0.
+/// Picks nest: one for each dimension. Negative values count from the end; what is still outside
+/// the tensor means its first or last element, so that no value leads out of memory.
+struct Pick {
+  struct Along {
+    size_t dim;
+    const Expr* index;
+  };
+  size_t read = 0;
+  std::vector<Along> along;
+};
+
+/// Builds a pick of "from", which is a read or another pick.
+Expr pick(Expr from, size_t dim, Expr index);
+/// Returns what an expression picks. It is a pick.
+Pick pick_of(const Expr& expr);
+/// Does the expression pick, anywhere in it?
+bool picks(const Expr& expr);
+/// Calls visit(pick) for each pick of the expression, outer ones first.
+void each_pick(const Expr& expr, const std::function<void(const Pick&)>& visit);
+/// Returns the index that a value means in a dimension of "extent" elements.
+long picked_index(long value, long extent);
 
 /// Is the expression a product of reads (and numbers)? Then it can be differentiated by exchanging
 /// the roles of its accesses.

@@ -66,11 +66,31 @@ isl::multi_aff without(const isl::multi_aff& at, const std::vector<bool>& droppe
   return poly::tuple(space, kept);
 }
 
+/// Do data decide which elements of the tensor are read?
+bool is_picked_from(const Nest& nest, size_t tensor) {
+  bool result = false;
+  for (const Statement& s : nest.statements()) {
+    each_pick(s.value, [&](const Pick& pick) {
+      result = result || s.reads[pick.read].tensor == tensor;
+    });
+  }
+  return result;
+}
+
+/// Returns how many elements picks may touch: one in each instance, or all.
+long most_picked(const Nest& nest, size_t tensor, const std::vector<Use>& users) {
+  long all = 1, instances = 0;
+  for (long extent : nest.tensors()[tensor].shape) all *= extent;
+  for (const Use& use : users) instances += poly::count(nest.statements()[use.statement].domain);
+  return std::min(all, instances);
+}
+
 }  // namespace
 
 long touched(const Nest& nest, size_t tensor) {
   std::vector<Use> users = uses(nest, tensor);
   if (users.empty()) return 0;
+  if (is_picked_from(nest, tensor)) return most_picked(nest, tensor, users);
   std::vector<bool> reused(nest.tensors()[tensor].shape.size(), false);
   if (nest.tensors()[tensor].role == Role::local) reused = reused_dimensions(nest, users);
   std::vector<poly::Image> images;

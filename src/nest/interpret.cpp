@@ -252,6 +252,7 @@ class Interpreter {
       for (long i = 0; i < n; ++i) values[i] = from[(first + i) * stride];
       return;
     }
+    if (e.op == Expr::Op::pick) return pick_block(e, p, offsets, first, n, values);
     T args[3][block];
     for (size_t k = 0; k < e.args.size(); ++k) {
       evaluate_block(e.args[k], p, offsets, first, n, args[k]);
@@ -262,12 +263,46 @@ class Interpreter {
     }
   }
 
+  void pick_block(const Expr& e, const Plan& p, const Offsets& offsets, long first, long n,
+                  T* values) const {
+    Pick pick = pick_of(e);
+    size_t tensor = p.statement->reads[pick.read].tensor;
+    long stride = p.strides.back()[pick.read + 1];
+    std::vector<long> at(static_cast<size_t>(n));
+    for (long i = 0; i < n; ++i) {
+      at[static_cast<size_t>(i)] = offsets[pick.read + 1] + (first + i) * stride;
+    }
+    T indices[block];
+    for (const Pick::Along& along : pick.along) {
+      evaluate_block(*along.index, p, offsets, first, n, indices);
+      for (long i = 0; i < n; ++i) {
+        at[static_cast<size_t>(i)] +=
+            picked_offset(nest_.tensors()[tensor], along.dim, static_cast<long>(indices[i]));
+      }
+    }
+    for (long i = 0; i < n; ++i) {
+      values[i] = buffers_[tensor][static_cast<size_t>(at[static_cast<size_t>(i)])];
+    }
+  }
+
+  T picked(const Expr& e, const Plan& p) const {
+    Pick pick = pick_of(e);
+    size_t tensor = p.statement->reads[pick.read].tensor;
+    long at = poly::evaluate(p.reads[pick.read], iteration_);
+    for (const Pick::Along& along : pick.along) {
+      at += picked_offset(nest_.tensors()[tensor], along.dim,
+                          static_cast<long>(evaluate_expr(*along.index, p)));
+    }
+    return buffers_[tensor][static_cast<size_t>(at)];
+  }
+
   T evaluate_expr(const Expr& e, const Plan& p) const {
     if (e.op == Expr::Op::number) return from_double<T>(e.number);
     if (e.op == Expr::Op::read) {
       auto offset = static_cast<size_t>(poly::evaluate(p.reads[e.read], iteration_));
       return buffers_[p.statement->reads[e.read].tensor][offset];
     }
+    if (e.op == Expr::Op::pick) return picked(e, p);
     T args[3] = {};
     for (size_t i = 0; i < e.args.size(); ++i) args[i] = evaluate_expr(e.args[i], p);
     return evaluate(e.op, args);
@@ -282,6 +317,12 @@ isl::aff row_major(const isl::multi_aff& at, const Tensor& tensor) {
     offset = offset.scale(tensor.shape[i]).add(at.at(static_cast<int>(i)));
   }
   return offset;
+}
+
+long picked_offset(const Tensor& tensor, size_t dim, long value) {
+  long stride = 1;
+  for (size_t i = dim + 1; i < tensor.shape.size(); ++i) stride *= tensor.shape[i];
+  return picked_index(value, tensor.shape[dim]) * stride;
 }
 
 template <class T>

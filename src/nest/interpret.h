@@ -15,6 +15,9 @@ using Buffers = std::vector<std::vector<T>>;
 /// Returns the row-major offset of element "at" of a tensor, as a function of what "at" is one of.
 isl::aff row_major(const isl::multi_aff& at, const Tensor& tensor);
 
+/// Returns by how much a pick along a dimension moves the row-major offset of a tensor.
+long picked_offset(const Tensor& tensor, size_t dim, long value);
+
 /// Returns buffers of the right sizes: padding holds its value, everything else 0.
 template <class T>
 Buffers<T> make_buffers(const Nest& nest);

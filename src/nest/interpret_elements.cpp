@@ -255,6 +255,7 @@ Rounded<T> ElementInterpreter<T>::value_of(const Expr& expr, const Writer& write
     const Statement& s = nest_.statements()[writer.statement];
     return read(s.reads[expr.read].tensor, poly::evaluate(writer.reads[expr.read], instance));
   }
+  if (expr.op == Expr::Op::pick) return picked(pick_of(expr), writer, instance);
   Rounded<T> args[3];
   T values[3] = {};
   for (size_t i = 0; i < expr.args.size(); ++i) {
@@ -263,6 +264,18 @@ Rounded<T> ElementInterpreter<T>::value_of(const Expr& expr, const Writer& write
   }
   T value = evaluate(expr.op, values);
   return {value, static_cast<double>(error_of(expr.op, args, expr.args.size(), value, unit_))};
+}
+
+template <class T>
+Rounded<T> ElementInterpreter<T>::picked(const Pick& pick, const Writer& writer,
+                                         const std::vector<long>& instance) {
+  size_t tensor = nest_.statements()[writer.statement].reads[pick.read].tensor;
+  long at = poly::evaluate(writer.reads[pick.read], instance);
+  for (const Pick::Along& along : pick.along) {
+    T index = value_of(*along.index, writer, instance).value;
+    at += picked_offset(nest_.tensors()[tensor], along.dim, static_cast<long>(index));
+  }
+  return read(tensor, at);
 }
 
 template <class T>

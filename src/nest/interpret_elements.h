@@ -70,6 +70,7 @@ class ElementInterpreter {
                  const std::vector<poly::Interval>& at) const;
   void run(const Writer& writer, const std::vector<poly::Interval>& at, Sum& sum);
   Rounded<T> value_of(const Expr& expr, const Writer& writer, const std::vector<long>& instance);
+  Rounded<T> picked(const Pick& pick, const Writer& writer, const std::vector<long>& instance);
   Rounded<T> read(size_t tensor, long number);
   T start_of(size_t tensor) const;
 };

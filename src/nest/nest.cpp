@@ -37,6 +37,30 @@ void verify_access(const Statement& s, const Access& access, const std::vector<T
   }
 }
 
+/// Checks what a statement picks. Its elements are known only when it runs, so nothing else in the
+/// nest may depend on which they are: a tensor that is picked from is given.
+void verify_picks(const Statement& s, const std::vector<Tensor>& tensors) {
+  each_pick(s.value, [&](const Pick& pick) {
+    const Access& access = s.reads.at(pick.read);
+    const Tensor& tensor = tensors[access.tensor];
+    if (tensor.role == Role::output || tensor.role == Role::local) {
+      fail("statement '{}' picks from {}, which the nest writes", s.name, tensor.name);
+    }
+    for (const Pick::Along& along : pick.along) {
+      if (along.dim >= tensor.shape.size()) {
+        fail("statement '{}': {} has no dimension {} to pick along", s.name, tensor.name,
+             along.dim);
+      }
+      isl::aff at = access.at.at(static_cast<int>(along.dim));
+      if (!poly::same(at, poly::constant(s.domain.space(), 0)) || tensor.pad[along.dim] != Pad{}) {
+        fail("statement '{}': {} is picked along dimension {}, so its index there is 0, without "
+             "padding",
+             s.name, tensor.name, along.dim);
+      }
+    }
+  });
+}
+
 /// Has a constant as many values as elements, and none of them is padding?
 void verify_values(const Tensor& tensor) {
   size_t elements = 1;
@@ -148,6 +172,7 @@ void verify(const std::vector<Tensor>& tensors, const std::vector<Statement>& st
     if (!names.insert(s.name).second) fail("statement '{}' is declared twice", s.name);
     verify_access(s, s.write, tensors);
     for (const Access& access : s.reads) verify_access(s, access, tensors);
+    verify_picks(s, tensors);
     Role written = tensors[s.write.tensor].role;
     if (written != Role::output && written != Role::local) {
       fail("statement '{}' writes '{}', which is {} of the nest; declare it output or local",

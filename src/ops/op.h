@@ -159,6 +159,9 @@ std::vector<Type> infer(const Call& call);
 
 /// Does the call have a nest? Not if its operator has none, or a value is dynamic or empty.
 bool has_nest(const Call& call);
+/// Does the call have a nest that says which elements it reads? Not if data decide that: if it has
+/// none, or one that picks (nest/expr.h). Whoever follows elements through a network asks this.
+bool reads_are_known(const Call& call);
 /// Returns the nest of a call; fails if there is none.
 Nest nest_of(isl::ctx ctx, const Call& call);
 

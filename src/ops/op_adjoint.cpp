@@ -50,7 +50,7 @@ std::shared_ptr<const Differentiated> differentiated(const Call& adjoint) {
 }
 
 std::optional<CallAdjoint> make_adjoint(isl::ctx ctx, const Call& of, size_t by) {
-  if (!has_nest(of)) fail("{} has no gradient: it has no nest", of.name());
+  if (!reads_are_known(of)) fail("{} has no gradient: data decide what it reads", of.name());
   Nest nest = nest_of(ctx, of);
   std::vector<size_t> places = places_of(of, nest);
   std::optional<size_t> tensor;

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/memo.h"
 #include "ops/op.h"
 
 namespace lathe {
@@ -145,12 +146,25 @@ std::vector<Type> infer(const Call& call) {
 
 bool has_nest(const Call& call) {
   if (call.op().graph.nest == nullptr) return false;
-  auto is_usual = [](const Type& type) { return !type.dynamic && count_of(type.shape) > 0; };
+  auto is_usual = [](const Type& type) {
+    return !type.dynamic && type.element != Element::string && count_of(type.shape) > 0;
+  };
   for (size_t i = 0; i < call.inputs(); ++i) {
     if (call.has(i) && !is_usual(call.type(i))) return false;
   }
   std::vector<Type> outputs = infer(call);
   return std::all_of(outputs.begin(), outputs.end(), is_usual);
+}
+
+bool reads_are_known(const Call& call) {
+  if (!has_nest(call)) return false;
+  static Memo<bool> memo;
+  return *memo.of(print(call), [&] {
+    Context context;
+    Nest nest = nest_of(context, call);
+    return std::none_of(nest.statements().begin(), nest.statements().end(),
+                        [](const Statement& s) { return picks(s.value); });
+  });
 }
 
 namespace {

@@ -111,7 +111,7 @@ class Ordering {
 
   void read_in_order(const Node& node) {
     Call call = call_of(graph_, node);
-    if (!has_nest(call)) fail("'{}' fixes the order of its channels", node.name);
+    if (!reads_are_known(call)) fail("'{}' fixes the order of its channels", node.name);
     Nest nest = nest_of(context_, call);
     std::vector<ValueId> values = values_of(node, nest);
     std::vector<std::optional<Reorderings>> given;

@@ -236,8 +236,8 @@ class Finder {
 
   void tie(const Node& node) {
     Call call = call_of(graph_, node);
-    if (!has_nest(call)) {
-      // What an operator does that has no nest is not known here.
+    if (!reads_are_known(call)) {
+      // Which elements an operator reads is not known here where data decide it.
       for (ValueId id : node.inputs) {
         if (id != no_value) fix(id, "operator", node.name);
       }

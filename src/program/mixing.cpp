@@ -251,7 +251,7 @@ class NetworkMixing::Paths {
     auto [found, is_new] =
         known_.try_emplace(fmt::format("{} {} {}", operand, output, print(call)));
     if (!is_new) return found->second;
-    if (has_nest(call)) found->second = reached(nest_of(context_, call), operand, output);
+    if (reads_are_known(call)) found->second = reached(nest_of(context_, call), operand, output);
     bool fits =
         found->second.rows() == channels(ends.to) && found->second.columns() == channels(ends.from);
     if (!fits) found->second = everything(channels(ends.to), channels(ends.from));

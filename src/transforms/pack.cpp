@@ -18,6 +18,15 @@ struct Reader {
   size_t statement, read, depth;  // the tile lives inside "depth" loops
 };
 
+/// Checks that it is known which elements a statement reads: a tile is made of them.
+void require_known(const Nest& nest, size_t tensor, const Statement& s) {
+  each_pick(s.value, [&](const Pick& pick) {
+    if (s.reads[pick.read].tensor != tensor) return;
+    fail("'{}' picks elements of {}: which ones is known only when it runs", s.name,
+         nest.tensors()[tensor].name);
+  });
+}
+
 /// Checks that a tensor is complete before the outermost loop of a reader begins.
 void require_written_before(const Nest& nest, size_t tensor, size_t reader) {
   for (size_t s = 0; s < nest.statements().size(); ++s) {
@@ -40,6 +49,7 @@ Reader find_reader(const Nest& nest, const Arguments& args) {
     for (size_t r = 0; r < reads.size(); ++r) {
       if (reads[r].tensor != tensor) continue;
       require_written_before(nest, tensor, s);
+      require_known(nest, tensor, nest.statements()[s]);
       return {s, r, args.has(1) ? ref->depth + 1 : 0};
     }
   }
