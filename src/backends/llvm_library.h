@@ -1,7 +1,7 @@
 // Object files to libraries, for any target: the tables of a network, and lld, objcopy and ar as
 // functions. Files are named by path; every failure is a UserError.
 //
-//   write_tables(tables, "weights", "tables.o");
+//   write_tables({tables}, "weights", "tables.o");
 //   join_objects({"tables.o", "kernels.o"}, exported_names("net"), "net.o");
 //   link_shared(target, "net.o", "libmodel.so", "out/libmodel.so");
 #pragma once
@@ -41,9 +41,9 @@ struct Tables {
 /// Returns the names of the functions of a library.
 std::vector<std::string> exported_names(const std::string& name);
 
-/// Writes an object file with the lathe_network and the functions of the library; its weights are
-/// the bytes of another file.
-void write_tables(const Tables& tables, const std::string& weights_file,
+/// Writes an object file with the lathe_network of each variant, and the functions of the library,
+/// which is called as the first variant is. All weights are the bytes of another file.
+void write_tables(const std::vector<Tables>& variants, const std::string& weights_file,
                   const std::string& object_file);
 
 /// Joins object files into one, in which all symbols but these are local: several such objects may

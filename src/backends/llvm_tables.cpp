@@ -27,7 +27,7 @@ static_assert(sizeof(lathe_step) == 24 && offsetof(lathe_step, first) == 8 &&
 static_assert(sizeof(lathe_face) == 40 && offsetof(lathe_face, element) == 8 &&
               offsetof(lathe_face, rank) == 16 && offsetof(lathe_face, shape) == 24 &&
               offsetof(lathe_face, bytes) == 32);
-static_assert(sizeof(lathe_network) == 112 && offsetof(lathe_network, name) == 8 &&
+static_assert(sizeof(lathe_network) == 120 && offsetof(lathe_network, name) == 8 &&
               offsetof(lathe_network, target) == 16 && offsetof(lathe_network, steps) == 24 &&
               offsetof(lathe_network, places) == 28 && offsetof(lathe_network, inputs) == 32 &&
               offsetof(lathe_network, outputs) == 36 && offsetof(lathe_network, step) == 40 &&
@@ -36,8 +36,9 @@ static_assert(sizeof(lathe_network) == 112 && offsetof(lathe_network, name) == 8
               offsetof(lathe_network, arena_bytes) == 80 &&
               offsetof(lathe_network, scratch_bytes) == 88 &&
               offsetof(lathe_network, prepared_bytes) == 96 &&
-              offsetof(lathe_network, first_step) == 104);
-static_assert(LATHE_RUNTIME_VERSION == 2, "the structures changed: change the types below, too");
+              offsetof(lathe_network, first_step) == 104 &&
+              offsetof(lathe_network, next) == 112);
+static_assert(LATHE_RUNTIME_VERSION == 3, "the structures changed: change the types below, too");
 
 /// The functions of a library (api.h), with their types as letters: the result, then the arguments.
 /// i: int, l: int64_t, p: a pointer, v: nothing.
@@ -52,29 +53,39 @@ constexpr std::array functions = {
     Function{"input_shape", "pi"},  Function{"input_bytes", "li"},    Function{"output_count", "i"},
     Function{"output_name", "pi"},  Function{"output_element", "pi"}, Function{"output_rank", "ii"},
     Function{"output_shape", "pi"}, Function{"output_bytes", "li"},
+    Function{"variant_count", "i"}, Function{"variant_for", "ip"},
+    Function{"create_variant", "pii"}, Function{"variant_input_shape", "pii"},
+    Function{"variant_input_bytes", "lii"}, Function{"variant_output_shape", "pii"},
+    Function{"variant_output_bytes", "lii"},
 };
 
 /// Puts the tables into a module.
 class TableWriter {
  public:
-  TableWriter(llvm::Module& module, const Tables& tables)
+  TableWriter(llvm::Module& module, const std::vector<Tables>& variants)
       : module_(module),
-        tables_(tables),
+        variants_(variants),
         int_(llvm::Type::getInt32Ty(module.getContext())),
         long_(llvm::Type::getInt64Ty(module.getContext())),
         pointer_(llvm::PointerType::get(module.getContext(), 0)) {}
 
   void write() {
-    network_ = network();
+    auto* weights = new llvm::GlobalVariable(
+        module_, llvm::Type::getInt8Ty(module_.getContext()),
+        /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, nullptr, "lathe_weights");
+    weights_ = hidden(weights);
+    // Each one refers to the next: the last is written first.
+    network_ = llvm::ConstantPointerNull::get(pointer_);
+    for (size_t i = variants_.size(); i-- > 0;) network_ = network(variants_[i], network_);
     for (const Function& function : functions) add_function(function);
   }
 
  private:
   llvm::Module& module_;
-  const Tables& tables_;
+  const std::vector<Tables>& variants_;
   llvm::IntegerType *int_, *long_;
   llvm::PointerType* pointer_;
-  llvm::Constant* network_ = nullptr;
+  llvm::Constant *weights_ = nullptr, *network_ = nullptr;
 
   llvm::Constant* number(llvm::IntegerType* type, int64_t value) {
     return llvm::ConstantInt::getSigned(type, value);
@@ -113,20 +124,20 @@ class TableWriter {
     return hidden(llvm::cast<llvm::Function>(callee.getCallee()));
   }
 
-  llvm::Constant* steps() {
+  llvm::Constant* steps(const Tables& tables) {
     auto* type = llvm::StructType::get(pointer_, int_, int_, long_);
     std::vector<llvm::Constant*> rows;
-    for (const TableStep& step : tables_.steps) {
+    for (const TableStep& step : tables.steps) {
       rows.push_back(structure(type, {kernel(step.symbol), number(int_, step.first),
                                       number(int_, step.tensors), number(long_, step.count)}));
     }
     return array(type, rows, "steps");
   }
 
-  llvm::Constant* places() {
+  llvm::Constant* places(const Tables& tables) {
     auto* type = llvm::StructType::get(int_, int_, long_);
     std::vector<llvm::Constant*> rows;
-    for (const lathe_place& place : tables_.places) {
+    for (const lathe_place& place : tables.places) {
       rows.push_back(structure(type, {number(int_, place.where), number(int_, place.index),
                                       number(long_, place.offset)}));
     }
@@ -148,24 +159,21 @@ class TableWriter {
 
   llvm::Constant* count(size_t n) { return number(int_, static_cast<int64_t>(n)); }
 
-  llvm::Constant* network() {
-    auto* type =
-        llvm::StructType::get(int_, pointer_, pointer_, int_, int_, int_, int_, pointer_, pointer_,
-                              pointer_, pointer_, pointer_, long_, long_, long_, long_);
+  llvm::Constant* network(const Tables& tables, llvm::Constant* next) {
+    auto* type = llvm::StructType::get(int_, pointer_, pointer_, int_, int_, int_, int_, pointer_,
+                                       pointer_, pointer_, pointer_, pointer_, long_, long_, long_,
+                                       long_, pointer_);
     const llvm::DataLayout& layout = module_.getDataLayout();
     check(layout.getTypeAllocSize(type) == sizeof(lathe_network), "LLVM lays structures out as C");
-    auto* weights = new llvm::GlobalVariable(
-        module_, llvm::Type::getInt8Ty(module_.getContext()),
-        /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, nullptr, "lathe_weights");
     return constant(
         structure(
             type,
-            {number(int_, LATHE_RUNTIME_VERSION), text(tables_.name), text(tables_.target.name),
-             count(tables_.steps.size()), count(tables_.places.size()),
-             count(tables_.inputs.size()), count(tables_.outputs.size()), steps(), places(),
-             faces(tables_.inputs, "inputs"), faces(tables_.outputs, "outputs"), hidden(weights),
-             number(long_, tables_.arena_bytes), number(long_, tables_.scratch_bytes),
-             number(long_, tables_.prepared_bytes), number(long_, tables_.first_step)}),
+            {number(int_, LATHE_RUNTIME_VERSION), text(tables.name), text(tables.target.name),
+             count(tables.steps.size()), count(tables.places.size()), count(tables.inputs.size()),
+             count(tables.outputs.size()), steps(tables), places(tables),
+             faces(tables.inputs, "inputs"), faces(tables.outputs, "outputs"), weights_,
+             number(long_, tables.arena_bytes), number(long_, tables.scratch_bytes),
+             number(long_, tables.prepared_bytes), number(long_, tables.first_step), next}),
         "network");
   }
 
@@ -189,7 +197,7 @@ class TableWriter {
     for (const char* at = function.types + 1; *at != 0; ++at) types.push_back(type_of(*at));
     auto* outer = llvm::Function::Create(llvm::FunctionType::get(result, types, false),
                                          llvm::Function::ExternalLinkage,
-                                         tables_.name + "_" + function.name, module_);
+                                         variants_.front().name + "_" + function.name, module_);
     types.insert(types.begin(), pointer_);
     auto callee = module_.getOrInsertFunction(std::string("lathe_api_") + function.name,
                                               llvm::FunctionType::get(result, types, false));
@@ -244,12 +252,13 @@ std::vector<std::string> exported_names(const std::string& name) {
   return names;
 }
 
-void write_tables(const Tables& tables, const std::string& weights_file,
+void write_tables(const std::vector<Tables>& variants, const std::string& weights_file,
                   const std::string& object_file) {
-  std::unique_ptr<llvm::TargetMachine> machine = make_machine(tables.target);
+  const Target& target = variants.front().target;
+  std::unique_ptr<llvm::TargetMachine> machine = make_machine(target);
   llvm::LLVMContext context;
   llvm::Module module("tables", context);
-  module.setTargetTriple(tables.target.triple);
+  module.setTargetTriple(target.triple);
   module.setDataLayout(machine->createDataLayout());
   // Not through LLVM's constants: weights may be hundreds of megabytes.
   module.setModuleInlineAsm(
@@ -260,7 +269,7 @@ void write_tables(const Tables& tables, const std::string& weights_file,
                   "lathe_weights:\n"
                   ".incbin {}\n",
                   quoted(weights_file)));
-  TableWriter(module, tables).write();
+  TableWriter(module, variants).write();
   write_module(module, *machine, object_file);
 }
 

@@ -6,14 +6,50 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <unordered_map>
 
 namespace lathe {
 
+/// Something that keeps results, and can forget them.
+class AnyMemo {
+ public:
+  AnyMemo(const AnyMemo&) = delete;
+  AnyMemo& operator=(const AnyMemo&) = delete;
+
+  /// Forgets what all memos of the program keep, as if it had just begun: for measuring what it
+  /// takes then.
+  static void forget_all() {
+    std::lock_guard lock(list().mutex);
+    for (AnyMemo* memo : list().memos) memo->forget();
+  }
+
+ protected:
+  AnyMemo() {
+    std::lock_guard lock(list().mutex);
+    list().memos.insert(this);
+  }
+  ~AnyMemo() {
+    std::lock_guard lock(list().mutex);
+    list().memos.erase(this);
+  }
+
+ private:
+  struct List {
+    std::mutex mutex;
+    std::set<AnyMemo*> memos;
+  };
+  static List& list() {
+    static List all;
+    return all;
+  }
+  virtual void forget() = 0;
+};
+
 /// Results by the text that decides them. Several threads may use it at once.
 template <class Result>
-class Memo {
+class Memo final : AnyMemo {
  public:
   /// Returns the result for this text: the one that is kept, or what "make" returns, which is kept.
   template <class Make>
@@ -35,6 +71,11 @@ class Memo {
   static constexpr size_t most = 1 << 14;
   std::mutex mutex_;
   std::unordered_map<std::string, std::shared_ptr<const Result>> known_;
+
+  void forget() override {
+    std::lock_guard lock(mutex_);
+    known_.clear();
+  }
 };
 
 }  // namespace lathe

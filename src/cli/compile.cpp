@@ -17,7 +17,34 @@ struct CompileArgs {
   LibraryOptions library;
   bool thorough = false;
   std::string passes;
+  std::vector<std::string> also;
 };
+
+/// Returns the network for other shapes: "batch=8", "size=64", "x=8x3x224x224", or several of them
+/// with commas between.
+NetworkArguments with_shapes(NetworkArguments network, const std::string& text) {
+  for (size_t from = 0; from <= text.size();) {
+    size_t end = std::min(text.find(',', from), text.size());
+    std::string part = text.substr(from, end - from);
+    from = end + 1;
+    size_t equals = part.find('=');
+    std::string name = part.substr(0, equals);
+    if (equals == std::string::npos || equals == 0) {
+      fail("--also {}: write batch=N, size=N or INPUT=SHAPE, as in batch=8,size=64", text);
+    }
+    if (name != "batch" && name != "size") {
+      std::erase_if(network.shapes,
+                    [&](const std::string& shape) { return shape.starts_with(name + "="); });
+      network.shapes.push_back(part);
+      continue;
+    }
+    Shape extent = parse_shape(part.substr(equals + 1));
+    if (extent.size() != 1) fail("--also {}: {} is a number", text, name);
+    if (name == "batch") network.model.batch = extent.front();
+    if (name == "size") network.model.size = extent.front();
+  }
+  return network;
+}
 
 /// Fails where a model is the one that a recipe was found for, and not what the recipe makes of it.
 void check_is_changed(const CompileArgs& options, const Remade& found, const Graph& graph) {
@@ -68,13 +95,18 @@ void compile_as(const CompileArgs& options, const Graph& graph, CompileOptions h
   print_known(making.choices, record.choices());
 }
 
-/// Writes a library with what was tuned on this machine.
+/// Writes a library with what was tuned on this machine, for all shapes that were asked for.
 void compile_tuned(const CompileArgs& options, const Graph& graph, CompileOptions how) {
   int threads = std::max(options.threads, 1);
   how.target.workers = threads;
   how.choose = choices_for(options.tuned, how.target, threads);
   how.layouts = layouts_for(options.tuned, how.target, threads);
-  write_library(lathe::compile(graph, how), options.folder, options.library);
+  std::vector<Compiled> variants = {lathe::compile(graph, how)};
+  for (const std::string& shapes : options.also) {
+    NetworkArguments other = with_shapes(options.network, shapes);
+    variants.push_back(lathe::compile(initialised(load_network(other), other.seed), how));
+  }
+  write_library(std::move(variants), options.folder, options.library);
 }
 
 int run_compile(CompileArgs& options) {
@@ -84,6 +116,9 @@ int run_compile(CompileArgs& options) {
   how.effort = options.thorough ? Effort::thorough : Effort::quick;
   how.max_error = options.tuned.max_error;
   if (!options.passes.empty()) how.passes = parse_passes(options.passes);
+  if (!options.recipe.empty() && !options.also.empty()) {
+    fail("--also cannot be used with --recipe, whose schedules are for one shape");
+  }
   check_library(options.folder, options.library);
   Graph graph = initialised(load_network(options.network), options.network.seed);
   {
@@ -123,6 +158,9 @@ std::function<int()> set_up_compile(Command& app) {
   app.add_option("--passes LIST", options->passes,
                  "passes to run on the graph, in order, like 'FoldConstant,FuseOps,AlterOpLayout'")
       ->otherwise("the usual ones: 'lathe list passes'");
+  app.add_option("--also SHAPES", options->also,
+                 "compile for other shapes, too, as in 'batch=8', 'size=64' or "
+                 "'x=8x3x224x224'; programs choose when they run; may be given several times");
   app.add_option("--name", options->library.name, "the first word of all names of functions")
       ->otherwise("the network's name");
   app.add_flag("--thorough", options->thorough, "let LLVM optimise the code for longer");

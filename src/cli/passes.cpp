@@ -1,13 +1,18 @@
-// passes.cpp: "lathe passes NETWORK": which passes change a network's graph, alone or after others;
-// "lathe passes --table": the same of many networks, beside what was published.
+// passes.cpp: "lathe passes NETWORK": which passes change a network's graph, alone or after others,
+// and the best selection and order of them; "lathe passes --table": which ones change each of many
+// networks, beside what was published.
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/verb_amount.h"
 #include "cli/verb_listener.h"
 #include "cli/verb_network.h"
+#include "cli/verb_pass_search.h"
 #include "cli/verb_text.h"
+#include "data/file.h"
 #include "jobs/relevance.h"
 #include "models/model.h"
+#include "report/grid.h"
 
 namespace lathe::cli {
 namespace {
@@ -15,6 +20,7 @@ namespace {
 struct PassesArgs {
   NetworkArguments network;
   int threads = 1;
+  std::string objective = "latency", budget = "1m", folder, picture;
   bool json = false, table = false;
 };
 
@@ -81,6 +87,12 @@ void print_found(const Graph& graph, const std::vector<PassRelevance>& found) {
   fmt::print("{}\n", wrapped("always, as 'lathe list passes' says: " + joined(never), 17, 0));
 }
 
+bool is_published(const std::string& network, const std::string& pass) {
+  auto known = published.find(network);
+  return known != published.end() &&
+         std::find(known->second.begin(), known->second.end(), pass) != known->second.end();
+}
+
 /// Prints a row of the table: a mark for each pass that can change a graph.
 void print_marks(const std::string& name, const std::function<const char*(const Pass&)>& mark) {
   std::string row;
@@ -106,16 +118,35 @@ void print_table(const std::vector<NetworkRelevance>& networks) {
                                 [&](const PassRelevance& one) { return one.pass == pass.name; });
       return found->alone ? "#" : found->is_relevant() ? "+" : ".";
     });
-    auto known = published.find(each.network);
-    if (known == published.end()) continue;
+    if (!published.contains(each.network)) continue;
     print_marks("  as published", [&](const Pass& pass) {
-      const auto& list = known->second;
-      return std::find(list.begin(), list.end(), pass.name) != list.end() ? "#" : " ";
+      return is_published(each.network, pass.name) ? "#" : " ";
     });
   }
   fmt::print("\n{}\n", wrapped("# changes the graph alone, + after others, . never. Passes that "
                                "change no graph here ('lathe list passes') are left out.",
                                0, 0));
+}
+
+/// Draws the table, published classes as rings.
+std::string picture_of(const std::vector<NetworkRelevance>& networks) {
+  Grid grid{.title = "Which passes change which network",
+            .columns = {},
+            .full = "alone",
+            .half = "after others",
+            .ring = "published for TVM"};
+  for (const Pass& pass : lathe::passes::all()) grid.columns.push_back(pass.name);
+  for (const NetworkRelevance& each : networks) {
+    GridRow row{each.network, {}};
+    for (const PassRelevance& one : each.found) {
+      GridMark mark = one.alone           ? GridMark::full
+                      : one.is_relevant() ? GridMark::half
+                                          : GridMark::none;
+      row.cells.push_back({mark, is_published(each.network, one.pass)});
+    }
+    grid.rows.push_back(std::move(row));
+  }
+  return print_svg(grid);
 }
 
 std::vector<PassRelevance> found_of(const NetworkArguments& network, int threads,
@@ -138,6 +169,10 @@ int run_table(const PassesArgs& options) {
       listener(WorkDone{"networks", networks.size(), models.size()});
     }
   }
+  if (!options.picture.empty()) {
+    std::string picture = picture_of(networks);
+    write_file(options.picture, {std::as_bytes(std::span(picture))});
+  }
   if (!options.json) {
     print_table(networks);
     return 0;
@@ -150,24 +185,46 @@ int run_table(const PassesArgs& options) {
   return 0;
 }
 
+/// Reads how long to search; 0: not at all.
+double parse_search_budget(const std::string& text) {
+  if (text == "0") return 0;
+  if (auto seconds = parse_duration(text)) return *seconds;
+  fail("--budget {}: write a time, as in 90s, 10m or 1h, or 0 for no search", text);
+}
+
+PassSearchOptions search_options(const PassesArgs& options) {
+  PassSearchOptions search;
+  search.network = options.network;
+  search.objective = objective_named(options.objective);
+  search.seconds = parse_search_budget(options.budget);
+  search.folder = options.folder;
+  search.threads = options.threads;
+  search.seed = options.network.seed;
+  return search;
+}
+
 int run_passes(const PassesArgs& options) {
   if (options.table != options.network.network.empty()) {
     fail("give a NETWORK, or --table for all that are built in");
   }
+  if (!options.table && !options.picture.empty()) fail("--picture draws what --table shows");
   if (options.table) return run_table(options);
+  PassSearchOptions search = search_options(options);
   Graph graph = initialised(load_network(options.network), options.network.seed);
   std::vector<PassRelevance> found;
   {
     JobBar bar("passes");
     found = relevance_of(graph, {.workers = options.threads}, bar.listener());
   }
-  if (!options.json) {
-    print_found(graph, found);
-    return 0;
+  nlohmann::json json{{"relevance", nlohmann::json::array()}};
+  for (const PassRelevance& each : found) json["relevance"].push_back(to_json(each));
+  if (!options.json) print_found(graph, found);
+  if (search.seconds > 0) {
+    PassSearchResult best = search_passes(graph, found, search, telling_of_passes(search));
+    json["search"] = pass_search_json(best, search);
+    if (!options.json) print_pass_search(best, search);
   }
-  nlohmann::json json = nlohmann::json::array();
-  for (const PassRelevance& each : found) json.push_back(to_json(each));
-  fmt::print("{}\n", json.dump(2));
+  if (options.json) fmt::print("{}\n", json.dump(2));
   return 0;
 }
 
@@ -176,8 +233,14 @@ std::function<int()> set_up_passes(Command& app) {
   add_network_arguments(app, options->network);
   app.option("NETWORK")->optional();
   app.add_flag("--table", options->table, "all built-in networks, beside what was published");
+  app.add_option("--picture FILE", options->picture, "with --table: draw it as SVG, too")->writes();
   app.add_option("--threads", options->threads, "number of workers that the network will run with")
       ->check(range(1, 256));
+  app.add_option("--objective WHAT", options->objective,
+                 "latency, throughput, compile-time, memory or power: what a search improves");
+  app.add_option("--budget TIME", options->budget, "how long to search, as in 5m; 0: not at all");
+  app.add_option("--work-dir FOLDER", options->folder,
+                 "where the search is kept (default: one in runs/)");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run_passes(*options); };
 }
@@ -185,7 +248,7 @@ std::function<int()> set_up_passes(Command& app) {
 }  // namespace
 
 Verb passes() {
-  return {"passes", "find out which passes change a network's graph", set_up_passes,
+  return {"passes", "find the passes that a network needs, and their order", set_up_passes,
           "lathe passes resnet18-cifar"};
 }
 

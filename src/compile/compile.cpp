@@ -2,7 +2,9 @@
 #include "compile/compile.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "base/error.h"
 #include "compile/memory.h"
@@ -103,6 +105,7 @@ class Assembly {
     if (found != constants_.end()) return found->second;
     long offset = rounded_to_lines(static_cast<long>(result_.weights.size()));
     result_.weights.resize(static_cast<size_t>(offset + bytes));
+    result_.pieces.push_back({offset, bytes});
     fill(offset);
     constants_.emplace(key, offset);
     return offset;
@@ -277,6 +280,11 @@ class Assembly {
 
 }  // namespace
 
+long memory_of(const Compiled& compiled, int threads) {
+  return static_cast<long>(compiled.weights.size()) + compiled.arena_bytes +
+         compiled.prepared_bytes + threads * compiled.scratch_bytes;
+}
+
 bool is_compilable(const Graph& graph) {
   return std::all_of(graph.nodes.begin(), graph.nodes.end(),
                      [&](const Node& node) { return has_nest(call_of(graph, node)); });
@@ -310,11 +318,21 @@ Compiled compile(const Graph& given, const CompileOptions& options) {
   verify(graph);
   for (const Node& node : graph.nodes) {
     if (has_nest(call_of(graph, node))) continue;
-    fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",
-         node.name, node.op);
+    fail(
+        "node '{}': {} cannot be compiled, as data decide its shape or what it does; 'lathe run' "
+        "computes it",
+        node.name, node.op);
   }
+  auto begin = std::chrono::steady_clock::now();
+  auto seconds = [&] {
+    auto last = std::exchange(begin, std::chrono::steady_clock::now());
+    return std::chrono::duration<double>(begin - last).count();
+  };
   Graph ready = ready_to_compile(graph, context_of(options), options.passes);
+  double in_passes = seconds();
   Compiled compiled = Assembly(ready, options).run();
+  compiled.pass_seconds = in_passes;
+  compiled.kernel_seconds = seconds();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     compiled.outputs[i].name = graph.values[graph.outputs[i]].name;
   }

@@ -78,6 +78,11 @@ struct CompiledWeight {
   std::optional<Repacking> repacking;  ///< none: its elements keep their order
 };
 
+/// Weights that belong together: so many bytes, from "offset" on.
+struct WeightPiece {
+  long offset, bytes;
+};
+
 struct Compiled {
   std::string name;
   Target target;
@@ -87,11 +92,17 @@ struct Compiled {
   std::vector<CompiledNode> nodes;
   std::vector<CompiledFace> inputs, outputs;
   std::vector<std::byte> weights;
+  std::vector<WeightPiece> pieces;  ///< of the weights, in order; steps refer to where one begins
   std::vector<CompiledWeight> later;  ///< weights that must be written before the network runs
   long arena_bytes = 0, scratch_bytes = 0;
   long prepared_bytes = 0;  ///< of what the first steps make from the weights
   long live_bytes = 0;      ///< of the values that are alive at one time, at most
+  /// Seconds that compiling took: the passes, and all that came after them.
+  double pass_seconds = 0, kernel_seconds = 0;
 };
+
+/// Returns the bytes that a network takes where it runs: weights, values, and what workers need.
+long memory_of(const Compiled& compiled, int threads);
 
 /// Can all nodes be compiled? All shapes must be known, and every operator must have a nest.
 bool is_compilable(const Graph& graph);

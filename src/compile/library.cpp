@@ -2,11 +2,13 @@
 #include "compile/library.h"
 
 #include <filesystem>
+#include <set>
 
 #include "backends/llvm_library.h"
 #include "base/error.h"
 #include "compile/embedded.h"
 #include "compile/manifest.h"
+#include "compile/variants.h"
 #include "data/file.h"
 
 namespace lathe {
@@ -66,8 +68,22 @@ Tables tables_of(const Compiled& compiled, const std::string& name) {
   return tables;
 }
 
+/// Returns the object files of all variants. Several may have the same kernels: each is there once.
+std::vector<std::string_view> objects_of(const std::vector<Compiled>& variants) {
+  std::vector<std::string_view> objects;
+  std::set<std::string_view> known;
+  for (const Compiled& variant : variants) {
+    for (const std::string& object : variant.objects) {
+      if (known.insert(object).second) objects.push_back(object);
+    }
+  }
+  return objects;
+}
+
 /// Writes the two libraries. What they are made from lies in a folder of its own meanwhile.
-void write_libraries(const Compiled& compiled, const std::string& name, const FolderDraft& draft) {
+void write_libraries(const std::vector<Compiled>& variants, std::span<const std::byte> weights,
+                     const std::string& name, const FolderDraft& draft) {
+  const Target& target = variants.front().target;
   std::string parts = draft.file("parts");
   fs::create_directory(parts);
   std::vector<std::string> objects;
@@ -75,19 +91,20 @@ void write_libraries(const Compiled& compiled, const std::string& name, const Fo
     objects.push_back(parts + "/" + file);
     write(objects.back(), bytes);
   };
-  write_file(parts + "/weights", {std::span(compiled.weights)});
+  write_file(parts + "/weights", {weights});
   objects.push_back(parts + "/tables.o");
-  write_tables(tables_of(compiled, name), parts + "/weights", objects.back());
-  for (size_t i = 0; i < compiled.objects.size(); ++i) {
-    add(fmt::format("kernels{}.o", i), compiled.objects[i]);
-  }
-  for (const RuntimeObject& object : runtime_objects(compiled.target)) {
+  std::vector<Tables> tables;
+  for (const Compiled& variant : variants) tables.push_back(tables_of(variant, name));
+  write_tables(tables, parts + "/weights", objects.back());
+  std::vector<std::string_view> kernels = objects_of(variants);
+  for (size_t i = 0; i < kernels.size(); ++i) add(fmt::format("kernels{}.o", i), kernels[i]);
+  for (const RuntimeObject& object : runtime_objects(target)) {
     add(object.name, object.bytes);
   }
   std::string model = parts + "/model.o";
   join_objects(objects, exported_names(name), model);
   write_archive(model, name + ".o", draft.file(archive_file));
-  link_shared(compiled.target, model, shared_file, draft.file(shared_file));
+  link_shared(target, model, shared_file, draft.file(shared_file));
   fs::remove_all(parts);
 }
 
@@ -120,19 +137,26 @@ void check_library(const std::string& folder, const LibraryOptions& options) {
 
 void write_library(const Compiled& compiled, const std::string& folder,
                    const LibraryOptions& options) {
+  write_library(std::vector<Compiled>{compiled}, folder, options);
+}
+
+void write_library(std::vector<Compiled> variants, const std::string& folder,
+                   const LibraryOptions& options) {
   check_library(folder, options);
+  check_variants(variants);
+  std::vector<std::byte> weights = join_weights(variants);
   constexpr size_t most = size_t{3} << 29;  // code reaches 2 GiB on x86-64, and there is more
-  if (compiled.weights.size() > most) {
-    fail("the weights have {} bytes; a library can hold {}", compiled.weights.size(), most);
+  if (weights.size() > most) {
+    fail("the weights have {} bytes; a library can hold {}", weights.size(), most);
   }
-  std::string name = options.name.empty() ? identifier_of(compiled.name) : options.name;
+  std::string name = options.name.empty() ? identifier_of(variants.front().name) : options.name;
   FolderDraft draft(folder, record());
   try {
-    write_libraries(compiled, name, draft);
+    write_libraries(variants, weights, name, draft);
     write(draft.file(header_file), with_name(header_text(), name));
     write(draft.file(example_file), with_name(example_text(), name));
     std::string at = fs::path(draft.file(manifest_file)).parent_path().string();
-    write(draft.file(manifest_file), print_manifest(compiled, name, at));
+    write(draft.file(manifest_file), print_manifest(variants, weights.size(), name, at));
     draft.commit();
   } catch (const fs::filesystem_error& error) {
     fail("cannot write the folder '{}': {}", folder, error.code().message());

@@ -27,6 +27,11 @@ struct LibraryOptions {
 void write_library(const Compiled& compiled, const std::string& folder,
                    const LibraryOptions& options = {});
 
+/// Writes one network that was compiled for several shapes of its inputs; programs choose at run
+/// time. Shared weights are there once.
+void write_library(std::vector<Compiled> variants, const std::string& folder,
+                   const LibraryOptions& options = {});
+
 /// Fails if write_library() would refuse the options or the folder. Call it before compiling.
 void check_library(const std::string& folder, const LibraryOptions& options);
 
@@ -54,8 +59,10 @@ class LoadedLibrary {
   LoadedLibrary(const std::string& folder, int threads);
   ~LoadedLibrary();
 
+  /// Those of the first variant.
   const std::vector<CompiledFace>& inputs() const;
   const std::vector<CompiledFace>& outputs() const;
+  /// Runs the variant that takes inputs of these shapes.
   std::vector<Array> run(const std::vector<Array>& inputs);
 
  private:

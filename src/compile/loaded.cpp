@@ -1,7 +1,9 @@
 // loaded.cpp: a library in this process, called through its C functions. Interface: library.h.
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 
 #include "base/error.h"
 #include "compile/faces.h"
@@ -14,11 +16,12 @@ namespace lathe {
 struct LoadedLibrary::State {
   std::string path, name;
   void* library = nullptr;
-  void* model = nullptr;
+  int threads = 1;
+  std::map<int, void*> models;  // by variant
   std::vector<CompiledFace> inputs, outputs;
 
   ~State() {
-    if (model != nullptr) function<void(void*)>("destroy")(model);
+    for (const auto& [variant, model] : models) function<void(void*)>("destroy")(model);
     if (library != nullptr) ::dlclose(library);
   }
 
@@ -49,6 +52,43 @@ struct LoadedLibrary::State {
     }
     return result;
   }
+
+  /// Returns the inputs or outputs of a variant.
+  std::vector<CompiledFace> faces_of(int variant, const std::string& kind) const {
+    std::vector<CompiledFace> result = kind == "input" ? inputs : outputs;
+    auto* shape_of = function<const int64_t*(int, int)>("variant_" + kind + "_shape");
+    for (size_t i = 0; i < result.size(); ++i) {
+      Shape& shape = result[i].type.shape;
+      const int64_t* extents = shape_of(variant, static_cast<int>(i));
+      shape.assign(extents, extents + shape.size());
+    }
+    return result;
+  }
+
+  /// Returns the variant that takes these arrays; the first one where none does, which says what
+  /// does not fit.
+  int variant_for(const std::vector<Array>& arrays) const {
+    bool fits = std::equal(arrays.begin(), arrays.end(), inputs.begin(), inputs.end(),
+                           [](const Array& array, const CompiledFace& face) {
+                             return array.rank() == face.type.shape.size();
+                           });
+    if (!fits) return 0;
+    std::vector<std::vector<int64_t>> shapes;
+    std::vector<const int64_t*> pointers;
+    for (const Array& array : arrays) {
+      shapes.emplace_back(array.shape().begin(), array.shape().end());
+      pointers.push_back(shapes.back().data());
+    }
+    return std::max(0, function<int(const int64_t* const*)>("variant_for")(pointers.data()));
+  }
+
+  void* model_of(int variant) {
+    auto [at, is_new] = models.try_emplace(variant, nullptr);
+    if (is_new) at->second = function<void*(int, int)>("create_variant")(variant, threads);
+    if (at->second != nullptr) return at->second;
+    models.erase(at);
+    fail_as_library();
+  }
 };
 
 LoadedLibrary::LoadedLibrary(const std::string& folder, int threads)
@@ -70,8 +110,8 @@ LoadedLibrary::LoadedLibrary(const std::string& folder, int threads)
   if (s.library == nullptr) fail("cannot load a library: {}", ::dlerror());
   s.inputs = s.faces("input");
   s.outputs = s.faces("output");
-  s.model = s.function<void*(int)>("create")(threads);
-  if (s.model == nullptr) s.fail_as_library();
+  s.threads = threads;
+  s.model_of(0);
 }
 
 LoadedLibrary::~LoadedLibrary() = default;
@@ -80,11 +120,14 @@ const std::vector<CompiledFace>& LoadedLibrary::inputs() const { return state_->
 const std::vector<CompiledFace>& LoadedLibrary::outputs() const { return state_->outputs; }
 
 std::vector<Array> LoadedLibrary::run(const std::vector<Array>& inputs) {
-  const State& s = *state_;
+  State& s = *state_;
+  int variant = s.variant_for(inputs);
+  void* model = s.model_of(variant);
   auto* run = s.function<int(void*, const void* const*, void* const*)>("run");
-  return run_on_arrays(s.inputs, s.outputs, inputs, [&](const void* const* from, void* const* to) {
-    if (run(s.model, from, to) != 0) s.fail_as_library();
-  });
+  return run_on_arrays(s.faces_of(variant, "input"), s.faces_of(variant, "output"), inputs,
+                       [&](const void* const* from, void* const* to) {
+                         if (run(model, from, to) != 0) s.fail_as_library();
+                       });
 }
 
 }  // namespace lathe

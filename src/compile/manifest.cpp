@@ -13,12 +13,12 @@
 namespace lathe {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Ordered = nlohmann::ordered_json;
 
 constexpr const char* format_name = "lathe-library";
 
-Json faces(const std::vector<CompiledFace>& list) {
-  Json json = Json::array();
+Ordered faces(const std::vector<CompiledFace>& list) {
+  Ordered json = Ordered::array();
   for (const CompiledFace& face : list) {
     json.push_back(
         {{"name", face.name}, {"element", name_of(face.type.element)}, {"shape", face.type.shape}});
@@ -43,9 +43,10 @@ nlohmann::json parse(const std::string& path) {
 
 }  // namespace
 
-std::string print_manifest(const Compiled& compiled, const std::string& name,
-                           const std::string& folder) {
-  Json json;
+std::string print_manifest(const std::vector<Compiled>& variants, size_t weights_bytes,
+                           const std::string& name, const std::string& folder) {
+  const Compiled& compiled = variants.front();
+  Ordered json;
   json["format"] = format_name;
   json["version"] = library_version;
   json["lathe"] = lathe_version();
@@ -56,16 +57,22 @@ std::string print_manifest(const Compiled& compiled, const std::string& name,
                     {"features", compiled.target.features}};
   json["inputs"] = faces(compiled.inputs);
   json["outputs"] = faces(compiled.outputs);
-  json["weights_bytes"] = compiled.weights.size();
+  json["weights_bytes"] = weights_bytes;
   json["arena_bytes"] = compiled.arena_bytes;
   json["scratch_bytes"] = compiled.scratch_bytes;
-  json["files"] = Json::array();
+  for (size_t i = 1; i < variants.size(); ++i) {
+    json["variants"].push_back({{"inputs", faces(variants[i].inputs)},
+                                {"outputs", faces(variants[i].outputs)},
+                                {"arena_bytes", variants[i].arena_bytes},
+                                {"scratch_bytes", variants[i].scratch_bytes}});
+  }
+  json["files"] = Ordered::array();
   for (const char* file : {shared_file, archive_file, header_file, example_file}) {
     std::string path = folder + "/" + file;
     json["files"].push_back(
         {{"name", file}, {"bytes", InputFile(path).size()}, {"hash", hash_of_file(path)}});
   }
-  json["nodes"] = Json::array();
+  json["nodes"] = Ordered::array();
   for (const CompiledNode& node : compiled.nodes) {
     json["nodes"].push_back({{"name", node.name},
                              {"op", node.op},
@@ -74,7 +81,7 @@ std::string print_manifest(const Compiled& compiled, const std::string& name,
                              {"steps", node.steps}});
   }
   // Names come from files of others, and may be no UTF-8.
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json.dump(2, ' ', false, Ordered::error_handler_t::replace) + "\n";
 }
 
 FileHashes library_files(const std::string& folder) {

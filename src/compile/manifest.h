@@ -20,9 +20,10 @@ struct Manifest {
   std::string library_hash;  ///< of libmodel.so
 };
 
-/// Returns the manifest of a library. Its other files must already be in "folder".
-std::string print_manifest(const Compiled& compiled, const std::string& name,
-                           const std::string& folder);
+/// Returns the manifest of a library of these variants, whose weights have so many bytes. Its other
+/// files must already be in "folder".
+std::string print_manifest(const std::vector<Compiled>& variants, size_t weights_bytes,
+                           const std::string& name, const std::string& folder);
 
 /// Reads and checks the manifest of a folder.
 Manifest read_manifest(const std::string& folder);

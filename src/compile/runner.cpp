@@ -64,7 +64,8 @@ Runner::Runner(const Compiled& compiled, int threads, const Graph& weights)
                compiled.arena_bytes,
                compiled.scratch_bytes,
                compiled.prepared_bytes,
-               static_cast<int64_t>(compiled.first_step)};
+               static_cast<int64_t>(compiled.first_step),
+               nullptr};
   s.model = lathe_model_create(&s.network, threads);
   if (s.model == nullptr) fail("{}", lathe_last_error());
 }

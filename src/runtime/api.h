@@ -17,6 +17,17 @@ int lathe_api_run(const struct lathe_network* network, struct lathe_model* model
 int lathe_api_threads(const struct lathe_network* network, const struct lathe_model* model);
 const char* lathe_api_error(const struct lathe_network* network);
 
+int lathe_api_variant_count(const struct lathe_network* network);
+int lathe_api_variant_for(const struct lathe_network* network, const int64_t* const* shapes);
+struct lathe_model* lathe_api_create_variant(const struct lathe_network* network, int variant,
+                                             int threads);
+const int64_t* lathe_api_variant_input_shape(const struct lathe_network* network, int variant,
+                                             int i);
+int64_t lathe_api_variant_input_bytes(const struct lathe_network* network, int variant, int i);
+const int64_t* lathe_api_variant_output_shape(const struct lathe_network* network, int variant,
+                                              int i);
+int64_t lathe_api_variant_output_bytes(const struct lathe_network* network, int variant, int i);
+
 int lathe_api_input_count(const struct lathe_network* network);
 const char* lathe_api_input_name(const struct lathe_network* network, int i);
 const char* lathe_api_input_element(const struct lathe_network* network, int i);

@@ -90,3 +90,72 @@ const int64_t* lathe_api_output_shape(const struct lathe_network* network, int i
 int64_t lathe_api_output_bytes(const struct lathe_network* network, int i) {
   return output(network, i)->bytes;
 }
+
+int lathe_api_variant_count(const struct lathe_network* network) {
+  int count = 0;
+  for (; network != NULL; network = network->next) ++count;
+  return count;
+}
+
+static const struct lathe_network* variant_of(const struct lathe_network* network, int variant) {
+  const struct lathe_network* at = variant < 0 ? NULL : network;
+  for (int i = 0; i < variant && at != NULL; ++i) at = at->next;
+  if (at == NULL) {
+    lathe_fail("variant %d: the network has %d", variant, lathe_api_variant_count(network));
+  }
+  return at;
+}
+
+static int takes(const struct lathe_network* network, const int64_t* const* shapes) {
+  for (int32_t i = 0; i < network->inputs; ++i) {
+    for (int32_t d = 0; d < network->input[i].rank; ++d) {
+      if (network->input[i].shape[d] != shapes[i][d]) return 0;
+    }
+  }
+  return 1;
+}
+
+int lathe_api_variant_for(const struct lathe_network* network, const int64_t* const* shapes) {
+  int variant = 0;
+  for (const struct lathe_network* at = network; at != NULL; at = at->next, ++variant) {
+    if (takes(at, shapes)) return variant;
+  }
+  lathe_fail("none of %d variants takes inputs of these shapes", variant);
+  return -1;
+}
+
+struct lathe_model* lathe_api_create_variant(const struct lathe_network* network, int variant,
+                                             int threads) {
+  const struct lathe_network* of = variant_of(network, variant);
+  return of == NULL ? NULL : lathe_model_create(of, threads);
+}
+
+static const struct lathe_face* variant_input(const struct lathe_network* network, int variant,
+                                              int i) {
+  const struct lathe_network* of = variant_of(network, variant);
+  return of == NULL ? &nothing : input(of, i);
+}
+
+static const struct lathe_face* variant_output(const struct lathe_network* network, int variant,
+                                               int i) {
+  const struct lathe_network* of = variant_of(network, variant);
+  return of == NULL ? &nothing : output(of, i);
+}
+
+const int64_t* lathe_api_variant_input_shape(const struct lathe_network* network, int variant,
+                                             int i) {
+  return variant_input(network, variant, i)->shape;
+}
+
+int64_t lathe_api_variant_input_bytes(const struct lathe_network* network, int variant, int i) {
+  return variant_input(network, variant, i)->bytes;
+}
+
+const int64_t* lathe_api_variant_output_shape(const struct lathe_network* network, int variant,
+                                              int i) {
+  return variant_output(network, variant, i)->shape;
+}
+
+int64_t lathe_api_variant_output_bytes(const struct lathe_network* network, int variant, int i) {
+  return variant_output(network, variant, i)->bytes;
+}

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Grows with every change of the structures below. */
-#define LATHE_RUNTIME_VERSION 2
+#define LATHE_RUNTIME_VERSION 3
 
 /* A compiled nest: runs the iterations from..to-1 of its outermost parallel loop on these tensors.
    "scratch" is memory of this worker alone, null if the network needs none. */
@@ -62,6 +62,7 @@ struct lathe_network {
   int64_t scratch_bytes; /* of one worker */
   int64_t prepared_bytes;
   int64_t first_step; /* the steps before this one run once, when a model is made */
+  const struct lathe_network* next; /* the same network for inputs of other shapes; null: none */
 };
 
 struct lathe_model;

@@ -5,7 +5,9 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -14,6 +16,7 @@
 #include "base/statistics.h"
 #include "compile/ready.h"
 #include "compile/units.h"
+#include "program/random_inputs.h"
 #include "search/broken_kernel.h"
 #include "search/isolated.h"
 #include "search/measure.h"
@@ -31,6 +34,14 @@ constexpr long reduced_products = 150000;
 
 /// How often each network runs at least, however long that takes: a median needs a few times.
 constexpr size_t least_runs = 5;
+
+/// What rounding may change of the outputs, in root mean squares: other passes lead to other orders
+/// of sums, and to other algorithms for convolutions.
+constexpr double rounding_tolerance = 1e-3;
+constexpr uint64_t input_seed = 1;
+
+/// Seconds for which a network runs while power is read: sensors are slow.
+constexpr double power_seconds = 1;
 
 /// Seconds that a test waits for a candidate that hangs: less than a user does.
 constexpr double test_limit = 2;
@@ -59,6 +70,32 @@ Json to_json(const std::vector<NodeTime>& times) {
   Json result = Json::array();
   for (const NodeTime& each : times) result.push_back({each.node, each.seconds});
   return result;
+}
+
+Json to_json(const PowerReading& reading) {
+  auto number = [](const std::optional<double>& value) { return value ? Json(*value) : Json(); };
+  return {{"seconds", reading.seconds},
+          {"watts", number(reading.watts)},
+          {"celsius", number(reading.celsius)}};
+}
+
+PowerReading power_from_json(const Json& json) {
+  if (json.is_null()) return {};
+  auto number = [&](const char* name) {
+    return json[name].is_null() ? std::nullopt : std::optional<double>(json[name]);
+  };
+  return {json["seconds"], number("watts"), number("celsius")};
+}
+
+/// Returns the root mean square of the differences in terms of that of the values.
+double relative_difference(const std::vector<double>& values, const std::vector<double>& others) {
+  double squares = 0, differences = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    squares += values[i] * values[i];
+    differences += (values[i] - others[i]) * (values[i] - others[i]);
+  }
+  if (differences == 0) return 0;
+  return std::sqrt(differences / std::max(squares, std::numeric_limits<double>::min()));
 }
 
 Json to_json(const std::map<std::string, KnownUnit>& units) {
@@ -97,16 +134,20 @@ NetworkBench::NetworkBench(const Graph& original, BenchOptions options)
   how_.max_error = options_.max_error;
   how_.made = std::make_shared<MadeUnits>();
   original_ = compile(original, how_);
-  own_units_ = keys_of(ready_for(original));
+  own_units_ = keys_of(ready_for({original, usual_passes()}));
 }
 
-Graph NetworkBench::ready_for(const Graph& network) const {
-  return ready_to_compile(network, {.workers = options_.threads, .layouts = options_.layouts});
+Graph NetworkBench::ready_for(const Candidate& network) const {
+  return ready_to_compile(network.graph,
+                          {.workers = options_.threads, .layouts = options_.layouts},
+                          network.passes);
 }
 
 void NetworkBench::check_original() {
   if (is_original_checked_) return;
-  auto work = [&] { return to_json(compared(original_graph_, original_)).dump(); };
+  auto work = [&] {
+    return to_json(compared({original_graph_, usual_passes()}, original_)).dump();
+  };
   Outcome outcome = isolated(work, options_.limit);
   if (!outcome.failure.empty()) {
     fail("the network as it is cannot be measured: {}", outcome.failure);
@@ -116,6 +157,15 @@ void NetworkBench::check_original() {
 }
 
 NetworkTimes NetworkBench::measure(const Graph& candidate) {
+  return measure(Candidate{candidate, usual_passes()});
+}
+
+NetworkTimes NetworkBench::measure_passes(const std::vector<std::string>& passes,
+                                          double tolerance) {
+  return measure(Candidate{original_graph_, passes, tolerance});
+}
+
+NetworkTimes NetworkBench::measure(const Candidate& candidate) {
   check_original();
   ++measured_;
   double limit = limit_of(fault_of(measured_), options_.limit);
@@ -132,15 +182,44 @@ NetworkTimes NetworkBench::measure(const Graph& candidate) {
   known_.merge(known_units(json["known"]));
   times.checks = counted(json["units"].get<std::vector<std::string>>());
   times.own_checks = counted(own_units_);
+  times.bytes = json["bytes"];
+  times.own_bytes = memory_of(original_, options_.threads);
+  times.power = power_from_json(json["power"]);
+  times.own_power = power_from_json(json["own_power"]);
   return times;
 }
 
-std::string NetworkBench::measured_text(const Graph& candidate) const {
+void NetworkBench::check_outputs(const Compiled& compiled, double tolerance) const {
+  std::vector<Array> inputs = random_inputs(original_graph_, input_seed);
+  std::vector<Array> own = Runner(original_, options_.threads).run(inputs);
+  std::vector<Array> other = Runner(compiled, options_.threads).run(inputs);
+  for (size_t i = 0; i < own.size(); ++i) {
+    double error = relative_difference(own[i].reals(), other[i].reals());
+    if (error <= rounding_tolerance + tolerance) continue;
+    fail("it is wrong: output '{}' differs by {:.2g} of its root mean square",
+         original_.outputs[i].name, error);
+  }
+}
+
+PowerReading NetworkBench::power_of(TimedNetwork& network) {
+  PowerMeter meter;
+  return meter.during([&] {
+    auto begin = Clock::now();
+    while (std::chrono::duration<double>(Clock::now() - begin).count() < power_seconds) {
+      network.run();
+    }
+  });
+}
+
+std::string NetworkBench::measured_text(const Candidate& candidate) const {
   std::string fault = fault_of(measured_);
   commit(fault);
-  Compiled compiled = compile(candidate, how_);
+  CompileOptions how = how_;
+  how.passes = candidate.passes;
+  Compiled compiled = compile(candidate.graph, how);
   if (fault == "wrong") break_new_units(candidate, compiled);
   std::map<std::string, KnownUnit> known = compared(candidate, compiled);
+  if (candidate.tolerance) check_outputs(compiled, *candidate.tolerance);
   pin(options_.threads);
   TimedNetwork own(original_, options_.threads), other(compiled, options_.threads);
   if (!other.is_finite()) fail("an output is no number");
@@ -164,12 +243,15 @@ std::string NetworkBench::measured_text(const Graph& candidate) const {
               {"spread", spread},
               {"own_nodes", to_json(own.node_times())},
               {"nodes", to_json(other.node_times())},
+              {"bytes", memory_of(compiled, options_.threads)},
+              {"power", options_.power ? to_json(power_of(other)) : Json()},
+              {"own_power", options_.power ? to_json(power_of(own)) : Json()},
               {"units", keys_of(ready_for(candidate))},
               {"known", to_json(known)}}
       .dump();
 }
 
-void NetworkBench::break_new_units(const Graph& candidate, Compiled& compiled) const {
+void NetworkBench::break_new_units(const Candidate& candidate, Compiled& compiled) const {
   for (const std::string& key : keys_of(ready_for(candidate))) {
     if (known_.contains(key)) continue;
     std::shared_ptr<const Made> made = how_.made->find(key);
@@ -179,7 +261,7 @@ void NetworkBench::break_new_units(const Graph& candidate, Compiled& compiled) c
   }
 }
 
-std::map<std::string, KnownUnit> NetworkBench::compared(const Graph& network,
+std::map<std::string, KnownUnit> NetworkBench::compared(const Candidate& network,
                                                         const Compiled& compiled) const {
   Graph ready = ready_for(network);
   std::set<std::string> before;

@@ -16,6 +16,7 @@
 #include "compile/compile.h"
 #include "search/network_checks.h"
 #include "search/network_times.h"
+#include "search/power.h"
 #include "search/reduced.h"
 
 namespace lathe {
@@ -28,6 +29,7 @@ struct BenchOptions {
   double max_error = any_error;
   Chooser choose = nullptr;
   LayoutChooser layouts = nullptr;
+  bool power = false;  ///< read power and temperature, too
 };
 
 struct NetworkTimes {
@@ -36,6 +38,8 @@ struct NetworkTimes {
   double spread = 0;         ///< half of the candidate's times lie in a range of so many seconds
   std::vector<NodeTime> own_nodes, nodes;  ///< in order
   NetworkChecks checks, own_checks;        ///< of the candidate, and of the original
+  long bytes = 0, own_bytes = 0;           ///< of memory: memory_of() (compile.h)
+  PowerReading power, own_power;           ///< if it was asked for, and is shown
 };
 
 /// Why a unit was not compared, at full size and on a smaller shape; "" if it was, and agreed.
@@ -51,7 +55,18 @@ class NetworkBench {
   /// Measures a candidate beside the original. Weights of the candidate must have data, too.
   NetworkTimes measure(const Graph& candidate);
 
+  /// Measures the original as it is after other passes, beside it after the usual ones. What it
+  /// computes may differ by "tolerance" of the outputs' root mean square, and by what rounding
+  /// does; otherwise it fails.
+  NetworkTimes measure_passes(const std::vector<std::string>& passes, double tolerance = 0);
+
  private:
+  /// What is measured: a graph, and the passes that make it ready.
+  struct Candidate {
+    const Graph& graph;
+    std::vector<std::string> passes;
+    std::optional<double> tolerance = {};  ///< if it must compute what the original does
+  };
   BenchOptions options_;
   CompileOptions how_;
   Compiled original_;
@@ -62,11 +77,15 @@ class NetworkBench {
   long measured_ = 0;
 
   void check_original();
-  std::string measured_text(const Graph& candidate) const;
-  std::map<std::string, KnownUnit> compared(const Graph& network, const Compiled& compiled) const;
-  void break_new_units(const Graph& candidate, Compiled& compiled) const;
+  NetworkTimes measure(const Candidate& candidate);
+  std::string measured_text(const Candidate& candidate) const;
+  std::map<std::string, KnownUnit> compared(const Candidate& network,
+                                            const Compiled& compiled) const;
+  static PowerReading power_of(TimedNetwork& network);
+  void check_outputs(const Compiled& compiled, double tolerance) const;
+  void break_new_units(const Candidate& candidate, Compiled& compiled) const;
   UnitComparison compared_small(const Unit& unit) const;
-  Graph ready_for(const Graph& network) const;
+  Graph ready_for(const Candidate& network) const;
   NetworkChecks counted(const std::vector<std::string>& keys) const;
 };
 
