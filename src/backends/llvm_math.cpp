@@ -166,6 +166,31 @@ Value* LlvmMath::hyperbolic_tangent(Value* x) {
   return builder_.CreateSelect(small, near, far);
 }
 
+/// Returns a polynomial of x, from the coefficient of the highest power to that of the lowest.
+Value* LlvmMath::polynomial(Value* x, std::initializer_list<double> coefficients) {
+  Value* sum = nullptr;
+  for (double c : coefficients) sum = sum == nullptr ? same(c, x) : fma(sum, x, same(c, x));
+  return sum;
+}
+
+/// The error function in single precision, within three units in the last place: up to 1, x times a
+/// polynomial of its square; beyond, 1 less e to a polynomial, which stands for the logarithm of
+/// the complement; from 4 on it is 1. Both polynomials interpolate at Chebyshev's points.
+Value* LlvmMath::error_function(Value* x) {
+  if (number_ != Number::f32) return library("erf", {x});
+  Value* size = intrinsic(intrinsics::fabs, {x});
+  Value* square = builder_.CreateFMul(x, x);
+  Value* near = builder_.CreateFMul(
+      x, polynomial(square, {7.87587508e-05, -0.000801686429, 0.00518908742, -0.026854212,
+                             0.112835947, -0.376126267, 1.12837917}));
+  Value* logarithm = polynomial(minimum(size, same(4, x)),
+                                {-1.32723618e-05, 0.000316937022, -0.00343235138, 0.0226047722,
+                                 -0.103281118, -0.639141258, -1.12589365, -0.000765897782});
+  Value* far = builder_.CreateFSub(same(1, x), exponential(logarithm));
+  far = intrinsic(intrinsics::copysign, {far, x});
+  return builder_.CreateSelect(builder_.CreateFCmpOLE(size, same(1, x)), near, far);
+}
+
 Value* LlvmMath::apply_reals(Expr::Op op, const std::vector<Value*>& a) {
   using Op = Expr::Op;
   switch (op) {
@@ -207,9 +232,10 @@ Value* LlvmMath::apply_reals(Expr::Op op, const std::vector<Value*>& a) {
       return exponential(a[0]);
     case Op::tanh:
       return hyperbolic_tangent(a[0]);
+    case Op::erf:
+      return error_function(a[0]);
     case Op::log:
     case Op::pow:
-    case Op::erf:
     case Op::sin:
     case Op::cos:
     case Op::tan:

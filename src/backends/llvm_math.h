@@ -49,6 +49,8 @@ class LlvmMath {
   llvm::Value* library(const char* name, const std::vector<llvm::Value*>& args);
   llvm::Value* exponential(llvm::Value* x);
   llvm::Value* hyperbolic_tangent(llvm::Value* x);
+  llvm::Value* polynomial(llvm::Value* x, std::initializer_list<double> coefficients);
+  llvm::Value* error_function(llvm::Value* x);
   llvm::Value* apply_reals(Expr::Op op, const std::vector<llvm::Value*>& args);
   llvm::Value* apply_integers(Expr::Op op, const std::vector<llvm::Value*>& args);
   llvm::Value* divided(Expr::Op op, llvm::Value* x, llvm::Value* y);
