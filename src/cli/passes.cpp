@@ -31,14 +31,15 @@ const std::map<std::string, std::vector<std::string>> published = {
       "DeadCodeElimination", "EliminateCommonSubexpr", "FoldConstant", "FoldExplicitPadding",
       "FuseOps", "MergeComposite", "SimplifyExpr", "SimplifyInference", "ToGraphNormalForm"}},
     {"mobilenet_v2",
-     {"AlterOpLayout", "DeadCodeElimination", "EliminateCommonSubexpr", "FoldConstant", "FuseOps",
-      "MergeComposite", "SimplifyExpr", "SimplifyFCTranspose", "SimplifyInference",
-      "ToGraphNormalForm"}},
+     {"AlterOpLayout", "DeadCodeElimination", "EliminateCommonSubexpr", "FastMath",
+      "FirstOrderGradient", "FoldConstant", "FuseOps", "MergeComposite", "SimplifyExpr",
+      "SimplifyFCTranspose", "SimplifyInference", "ToGraphNormalForm"}},
     {"ssd_resnet50",
-     {"AlterOpLayout", "DeadCodeElimination", "FoldConstant", "FoldExplicitPadding", "FuseOps",
-      "MergeComposite", "RemoveUnusedFunctions", "SimplifyExpr", "SimplifyInference"}},
+     {"AlterOpLayout", "DeadCodeElimination", "FastMath", "FoldConstant", "FoldExplicitPadding",
+      "FuseOps", "MergeComposite", "RemoveUnusedFunctions", "SimplifyExpr", "SimplifyInference"}},
     {"bert_base",
-     {"AlterOpLayout", "BatchingOps", "ForwardFoldScaleAxis", "FuseOps", "SimplifyFCTranspose"}},
+     {"AlterOpLayout", "BatchingOps", "FastMath", "ForwardFoldScaleAxis", "FuseOps",
+      "SimplifyFCTranspose"}},
 };
 
 std::string joined(const std::vector<std::string>& names) {
@@ -54,7 +55,9 @@ nlohmann::json to_json(const PassRelevance& each) {
                       {"after", each.after},
                       {"after_all", each.after_all}};
   if (each.is_relevant()) json["nodes"] = {each.nodes_before, each.nodes_after};
-  if (const std::string& never = find_pass(each.pass).never; !never.empty()) json["never"] = never;
+  const Pass& pass = find_pass(each.pass);
+  if (!pass.never.empty()) json["never"] = pass.never;
+  if (pass.adds_outputs) json["adds_outputs"] = true;
   return json;
 }
 
@@ -68,10 +71,11 @@ std::string when(const PassRelevance& each) {
 void print_found(const Graph& graph, const std::vector<PassRelevance>& found) {
   fmt::print("{}: {} nodes\n\n", graph.name, graph.nodes.size());
   fmt::print("{:<24} {:>13}  {}\n", "pass", "nodes", "changes the graph");
-  std::vector<std::string> none, never;
+  std::vector<std::string> none, never, more;
   for (const PassRelevance& each : found) {
     if (!each.is_relevant()) {
-      (find_pass(each.pass).never.empty() ? none : never).push_back(each.pass);
+      const Pass& pass = find_pass(each.pass);
+      (pass.adds_outputs ? more : pass.never.empty() ? none : never).push_back(each.pass);
       continue;
     }
     fmt::print("{:<24} {:>5} -> {:<4}  {}\n", each.pass, each.nodes_before, each.nodes_after,
@@ -79,13 +83,14 @@ void print_found(const Graph& graph, const std::vector<PassRelevance>& found) {
   }
   fmt::print("\n{}\n", wrapped("irrelevant here: " + joined(none), 17, 0));
   fmt::print("{}\n", wrapped("always, as 'lathe list passes' says: " + joined(never), 17, 0));
+  fmt::print("{}\n", wrapped("not tried, as they add outputs: " + joined(more), 17, 0));
 }
 
-/// Prints a row of the table: a mark for each pass that can change a graph.
+/// Prints a row of the table: a mark for each pass that can rewrite a graph.
 void print_marks(const std::string& name, const std::function<const char*(const Pass&)>& mark) {
   std::string row;
   for (const Pass& pass : lathe::passes::all()) {
-    if (pass.never.empty()) row += fmt::format(" {}", mark(pass));
+    if (is_rewrite(pass)) row += fmt::format(" {}", mark(pass));
   }
   fmt::print("{:<20.20}{}\n", name, row);
 }
@@ -94,7 +99,7 @@ void print_table(const std::vector<NetworkRelevance>& networks) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   std::string legend, header;
   for (const Pass& pass : lathe::passes::all()) {
-    if (!pass.never.empty()) continue;
+    if (!is_rewrite(pass)) continue;
     char letter = letters.at(header.size() / 2);
     legend += fmt::format("{}{}={}", legend.empty() ? "" : ", ", letter, pass.name);
     header += fmt::format(" {}", letter);
@@ -114,7 +119,8 @@ void print_table(const std::vector<NetworkRelevance>& networks) {
     });
   }
   fmt::print("\n{}\n", wrapped("# changes the graph alone, + after others, . never. Passes that "
-                               "change no graph here ('lathe list passes') are left out.",
+                               "change no graph here or add outputs ('lathe list passes') are "
+                               "left out.",
                                0, 0));
 }
 
