@@ -275,6 +275,15 @@ class Assembly {
   }
 };
 
+/// Passes may have made static what was not, so this is asked of what they leave.
+void check_compilable(const Graph& ready) {
+  for (const Node& node : ready.nodes) {
+    if (has_nest(call_of(ready, node))) continue;
+    fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",
+         node.name, node.op);
+  }
+}
+
 }  // namespace
 
 bool is_compilable(const Graph& graph) {
@@ -308,12 +317,8 @@ Compiled compile(const Graph& given, const CompileOptions& options) {
   if (options.weights == WeightData::now) check_data(given);
   Graph graph = options.weights == WeightData::now ? given : without_data(given);
   verify(graph);
-  for (const Node& node : graph.nodes) {
-    if (has_nest(call_of(graph, node))) continue;
-    fail("node '{}': {} depends on data, or its shape is not known: it cannot be compiled",
-         node.name, node.op);
-  }
   Graph ready = ready_to_compile(graph, context_of(options), options.passes);
+  check_compilable(ready);
   Compiled compiled = Assembly(ready, options).run();
   for (size_t i = 0; i < graph.outputs.size(); ++i) {
     compiled.outputs[i].name = graph.values[graph.outputs[i]].name;
