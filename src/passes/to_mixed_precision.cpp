@@ -35,7 +35,7 @@ class MixedPrecision {
   Graph run() {
     for (size_t n = 0; n < rewrite_.graph.nodes.size(); ++n) {
       const Node node = rewrite_.graph.nodes[n];
-      note_halves(node);
+      if (node.op == "cast") meet_cast(n);
       if (node.outputs.size() != 1 || !is_single(node.outputs[0])) continue;
       if (always.contains(node.op)) {
         multiply_halves(n);
@@ -57,10 +57,15 @@ class MixedPrecision {
   }
   std::string name(ValueId id) const { return rewrite_.graph.values[id].name; }
 
-  /// Remembers what a cast in the graph says: its result was f16 before.
-  void note_halves(const Node& node) {
-    if (node.op != "cast" || !is_single(node.outputs[0])) return;
-    if (type(node.inputs[0]).element == Element::f16) halves_[node.outputs[0]] = node.inputs[0];
+  /// Remembers what a cast in the graph says: its result was f16 before. One that makes f16 again
+  /// of what was has nothing to do.
+  void meet_cast(size_t n) {
+    const Node node = rewrite_.graph.nodes[n];
+    ValueId from = node.inputs[0], to = node.outputs[0];
+    if (is_single(to) && type(from).element == Element::f16) halves_[to] = from;
+    if (type(to).element == Element::f16 && halves_.contains(from)) {
+      rewrite_.become(n, "identity", {halves_.at(from)});
+    }
   }
 
   ValueId to_half(size_t n, ValueId id, const std::string& suffix) {

@@ -48,6 +48,19 @@ TEST(ToMixedPrecision, LayersReadWhatOthersLeft) {
   EXPECT_EQ(nodes.find("b.rounded"), std::string::npos) << nodes;
 }
 
+TEST(ToMixedPrecision, CastsThatCancelGo) {
+  std::string nodes = print_nodes(after_pass("ToMixedPrecision",
+                                             "graph g\n"
+                                             "input x: f16[2x8]\n"
+                                             "weight w: f32[5x8] = normal(1.0)\n"
+                                             "c = cast(x): f32[2x8]\n"
+                                             "a = fully_connected(c, w): f32[2x5]\n"
+                                             "y = cast(a, to=\"f16\"): f16[2x5]\n"
+                                             "output y\n"));
+  EXPECT_NE(nodes.find("a.sums = fully_connected(c, w.rounded)"), std::string::npos) << nodes;
+  EXPECT_NE(nodes.find("y = identity(a.sums.half): f16[2x5]"), std::string::npos) << nodes;
+}
+
 TEST(ToMixedPrecision, LeavesOtherTypes) {
   Graph graph = initialised(parse_graph("graph g\n"
                                         "input x: f64[2x8]\n"
