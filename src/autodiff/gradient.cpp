@@ -195,8 +195,9 @@ Gradients with_gradients(const Graph& graph, ValueId of, const std::vector<Value
 Gradients with_gradients(const Graph& graph, const std::vector<Counted>& of,
                          const std::vector<ValueId>& by) {
   for (const Counted& each : of) {
-    check(graph.values[each.value].type == graph.values[each.factor].type,
-          "a factor counts each element of its value");
+    check(
+        each.factor == no_value || graph.values[each.value].type == graph.values[each.factor].type,
+        "a factor counts each element of its value");
   }
   return Differentiation(graph, by).run(of);
 }

@@ -21,7 +21,8 @@ struct Gradients {
 /// names the node, where there is none.
 Gradients with_gradients(const Graph& graph, ValueId of, const std::vector<ValueId>& by);
 
-/// A value and the factors of its elements: another value, which is held constant.
+/// A value and the factors of its elements: another value, which is held constant; no_value if each
+/// counts once.
 struct Counted {
   ValueId value, factor;
 };

@@ -21,7 +21,7 @@ struct PassesArgs {
   NetworkArguments network;
   int threads = 1;
   std::string objective = "latency", budget = "1m", folder, picture;
-  bool json = false, table = false;
+  bool json = false, table = false, inexact = false;
 };
 
 /// A network and what is found of it.
@@ -37,14 +37,15 @@ const std::map<std::string, std::vector<std::string>> published = {
       "DeadCodeElimination", "EliminateCommonSubexpr", "FoldConstant", "FoldExplicitPadding",
       "FuseOps", "MergeComposite", "SimplifyExpr", "SimplifyInference", "ToGraphNormalForm"}},
     {"mobilenet_v2",
-     {"AlterOpLayout", "DeadCodeElimination", "EliminateCommonSubexpr", "FoldConstant", "FuseOps",
-      "MergeComposite", "SimplifyExpr", "SimplifyFCTranspose", "SimplifyInference",
-      "ToGraphNormalForm"}},
+     {"AlterOpLayout", "DeadCodeElimination", "EliminateCommonSubexpr", "FastMath",
+      "FirstOrderGradient", "FoldConstant", "FuseOps", "MergeComposite", "SimplifyExpr",
+      "SimplifyFCTranspose", "SimplifyInference", "ToGraphNormalForm"}},
     {"ssd_resnet50",
-     {"AlterOpLayout", "DeadCodeElimination", "FoldConstant", "FoldExplicitPadding", "FuseOps",
-      "MergeComposite", "RemoveUnusedFunctions", "SimplifyExpr", "SimplifyInference"}},
+     {"AlterOpLayout", "DeadCodeElimination", "FastMath", "FoldConstant", "FoldExplicitPadding",
+      "FuseOps", "MergeComposite", "RemoveUnusedFunctions", "SimplifyExpr", "SimplifyInference"}},
     {"bert_base",
-     {"AlterOpLayout", "BatchingOps", "ForwardFoldScaleAxis", "FuseOps", "SimplifyFCTranspose"}},
+     {"AlterOpLayout", "BatchingOps", "FastMath", "ForwardFoldScaleAxis", "FuseOps",
+      "SimplifyFCTranspose"}},
 };
 
 std::string joined(const std::vector<std::string>& names) {
@@ -60,7 +61,9 @@ nlohmann::json to_json(const PassRelevance& each) {
                       {"after", each.after},
                       {"after_all", each.after_all}};
   if (each.is_relevant()) json["nodes"] = {each.nodes_before, each.nodes_after};
-  if (const std::string& never = find_pass(each.pass).never; !never.empty()) json["never"] = never;
+  const Pass& pass = find_pass(each.pass);
+  if (!pass.never.empty()) json["never"] = pass.never;
+  if (pass.adds_outputs) json["adds_outputs"] = true;
   return json;
 }
 
@@ -74,10 +77,11 @@ std::string when(const PassRelevance& each) {
 void print_found(const Graph& graph, const std::vector<PassRelevance>& found) {
   fmt::print("{}: {} nodes\n\n", graph.name, graph.nodes.size());
   fmt::print("{:<24} {:>13}  {}\n", "pass", "nodes", "changes the graph");
-  std::vector<std::string> none, never;
+  std::vector<std::string> none, never, more;
   for (const PassRelevance& each : found) {
     if (!each.is_relevant()) {
-      (find_pass(each.pass).never.empty() ? none : never).push_back(each.pass);
+      const Pass& pass = find_pass(each.pass);
+      (pass.adds_outputs ? more : pass.never.empty() ? none : never).push_back(each.pass);
       continue;
     }
     fmt::print("{:<24} {:>5} -> {:<4}  {}\n", each.pass, each.nodes_before, each.nodes_after,
@@ -85,6 +89,7 @@ void print_found(const Graph& graph, const std::vector<PassRelevance>& found) {
   }
   fmt::print("\n{}\n", wrapped("irrelevant here: " + joined(none), 17, 0));
   fmt::print("{}\n", wrapped("always, as 'lathe list passes' says: " + joined(never), 17, 0));
+  fmt::print("{}\n", wrapped("not tried, as they add outputs: " + joined(more), 17, 0));
 }
 
 bool is_published(const std::string& network, const std::string& pass) {
@@ -93,11 +98,11 @@ bool is_published(const std::string& network, const std::string& pass) {
          std::find(known->second.begin(), known->second.end(), pass) != known->second.end();
 }
 
-/// Prints a row of the table: a mark for each pass that can change a graph.
+/// Prints a row of the table: a mark for each pass that can rewrite a graph.
 void print_marks(const std::string& name, const std::function<const char*(const Pass&)>& mark) {
   std::string row;
   for (const Pass& pass : lathe::passes::all()) {
-    if (pass.never.empty()) row += fmt::format(" {}", mark(pass));
+    if (is_rewrite(pass)) row += fmt::format(" {}", mark(pass));
   }
   fmt::print("{:<20.20}{}\n", name, row);
 }
@@ -106,7 +111,7 @@ void print_table(const std::vector<NetworkRelevance>& networks) {
   constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
   std::string legend, header;
   for (const Pass& pass : lathe::passes::all()) {
-    if (!pass.never.empty()) continue;
+    if (!is_rewrite(pass)) continue;
     char letter = letters.at(header.size() / 2);
     legend += fmt::format("{}{}={}", legend.empty() ? "" : ", ", letter, pass.name);
     header += fmt::format(" {}", letter);
@@ -124,7 +129,8 @@ void print_table(const std::vector<NetworkRelevance>& networks) {
     });
   }
   fmt::print("\n{}\n", wrapped("# changes the graph alone, + after others, . never. Passes that "
-                               "change no graph here ('lathe list passes') are left out.",
+                               "change no graph here or add outputs ('lathe list passes') are "
+                               "left out.",
                                0, 0));
 }
 
@@ -200,6 +206,7 @@ PassSearchOptions search_options(const PassesArgs& options) {
   search.folder = options.folder;
   search.threads = options.threads;
   search.seed = options.network.seed;
+  search.inexact = options.inexact;
   return search;
 }
 
@@ -239,6 +246,8 @@ std::function<int()> set_up_passes(Command& app) {
   app.add_option("--objective WHAT", options->objective,
                  "latency, throughput, compile-time, memory or power: what a search improves");
   app.add_option("--budget TIME", options->budget, "how long to search, as in 5m; 0: not at all");
+  app.add_flag("--inexact", options->inexact,
+               "try passes that change what is computed, too: 'lathe list passes' says how far");
   app.add_option("--work-dir FOLDER", options->folder,
                  "where the search is kept (default: one in runs/)");
   app.add_flag("--json", options->json, "print JSON, for machines");

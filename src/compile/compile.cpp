@@ -278,6 +278,17 @@ class Assembly {
   }
 };
 
+/// Passes may have made static what was not, so this is asked of what they leave.
+void check_compilable(const Graph& ready) {
+  for (const Node& node : ready.nodes) {
+    if (has_nest(call_of(ready, node))) continue;
+    fail(
+        "node '{}': {} cannot be compiled, as data decide its shape or what it does; 'lathe run' "
+        "computes it",
+        node.name, node.op);
+  }
+}
+
 }  // namespace
 
 long memory_of(const Compiled& compiled, int threads) {
@@ -316,19 +327,13 @@ Compiled compile(const Graph& given, const CompileOptions& options) {
   if (options.weights == WeightData::now) check_data(given);
   Graph graph = options.weights == WeightData::now ? given : without_data(given);
   verify(graph);
-  for (const Node& node : graph.nodes) {
-    if (has_nest(call_of(graph, node))) continue;
-    fail(
-        "node '{}': {} cannot be compiled, as data decide its shape or what it does; 'lathe run' "
-        "computes it",
-        node.name, node.op);
-  }
   auto begin = std::chrono::steady_clock::now();
   auto seconds = [&] {
     auto last = std::exchange(begin, std::chrono::steady_clock::now());
     return std::chrono::duration<double>(begin - last).count();
   };
   Graph ready = ready_to_compile(graph, context_of(options), options.passes);
+  check_compilable(ready);
   double in_passes = seconds();
   Compiled compiled = Assembly(ready, options).run();
   compiled.pass_seconds = in_passes;

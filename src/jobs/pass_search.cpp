@@ -81,12 +81,15 @@ Trial trial_of(const std::string& subject, const PassCandidate& candidate) {
   return trial;
 }
 
-/// Returns the passes that may be in a sequence: those that can change a graph, and keep its
-/// outputs.
-PassList passes_to_try() {
+/// May a pass be in a sequence? It can change a graph, and keeps what that computes, or nearly.
+bool may_be_tried(const Pass& pass, bool inexact) {
+  return is_rewrite(pass) && (inexact || pass.tolerance == 0);
+}
+
+PassList passes_to_try(bool inexact) {
   PassList result;
   for (const Pass& pass : passes::all()) {
-    if (pass.never.empty()) result.push_back(pass.name);
+    if (may_be_tried(pass, inexact)) result.push_back(pass.name);
   }
   return result;
 }
@@ -96,6 +99,7 @@ Journal::Identity identity_of(const PassSearchOptions& options, const Graph& gra
           {"version of Lathe", std::string(lathe_version())},
           {"machine", tuned_target(native_target())},
           {"objective", name_of(options.objective)},
+          {"passes", options.inexact ? "all" : "exact"},
           {"seed", std::to_string(options.seed)},
           {"number of threads", std::to_string(options.threads)}};
 }
@@ -117,9 +121,10 @@ class PassSearch {
         journal_(folder_.path(), identity_of(options, graph)),
         context_{.workers = options.threads},
         random_(options.seed, "passes"),
-        everything_(passes_to_try()) {
+        everything_(passes_to_try(options.inexact)) {
     for (const PassRelevance& each : relevance) {
-      if (each.is_relevant()) relevant_.push_back(each.pass);
+      bool tried = may_be_tried(find_pass(each.pass), options.inexact);
+      if (each.is_relevant() && tried) relevant_.push_back(each.pass);
     }
     PowerMeter meter;
     result_.sensors = meter.sources();
@@ -253,7 +258,11 @@ class PassSearch {
     journal_.add(trial_of(subject, candidate));
   }
 
-  static double tolerance_of(const PassList& /*passes*/) { return 0; }
+  static double tolerance_of(const PassList& passes) {
+    double sum = 0;
+    for (const std::string& pass : passes) sum += find_pass(pass).tolerance;
+    return sum;
+  }
 
   /// Compiles a candidate as for the first time: nothing is remembered, and no file is used.
   void measure_compiling(PassCandidate& candidate) {

@@ -32,6 +32,7 @@ struct PassSearchOptions {
   std::string folder = "";  ///< of the journal; "": one in runs/
   int threads = 1;
   uint64_t seed = 1;
+  bool inexact = false;  ///< try passes that change what is computed, too, within their tolerance
 };
 
 /// What is measured of a network after some passes.

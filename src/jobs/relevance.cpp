@@ -78,13 +78,13 @@ std::vector<PassRelevance> relevance_of(const Graph& graph, const PassContext& c
   };
   for (const Pass& pass : all) {
     found.push_back({pass.name});
-    if (pass.never.empty()) found.back().alone = trials.changes("", pass, found.back());
+    if (is_rewrite(pass)) found.back().alone = trials.changes("", pass, found.back());
     tell();
   }
   std::vector<std::string> starts = trials.starts();
   for (size_t i = 0; i < all.size(); ++i) {
     tell();
-    if (found[i].alone || !all[i].never.empty()) continue;
+    if (found[i].alone || !is_rewrite(all[i])) continue;
     for (const std::string& before : starts) {
       if (before.empty()) continue;
       if (trials.changes(before, all[i], found[i])) found[i].after.push_back(before);

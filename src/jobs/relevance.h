@@ -23,7 +23,8 @@ struct PassRelevance {
 };
 
 /// Returns what is found of each pass, in the order of passes::all(). A graph counts as changed if
-/// its written_hash() did.
+/// its written_hash() did. Passes that add outputs are not tried: what they leave is another
+/// network.
 std::vector<PassRelevance> relevance_of(const Graph& graph, const PassContext& context,
                                         const JobListener& listener = {});
 

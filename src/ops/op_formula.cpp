@@ -79,6 +79,38 @@ const std::vector<Formula> table = {
      "select(less(x, -lambda), x + bias, select(less(lambda, x), x - bias, 0))",
      {{"bias", 0}, {"lambda", 0.5}}},
     {"clip", 1, "max(min(x, max), min)", {{"min", 0}, {"max", 6}}},
+    // activations as quotients of polynomials: off by at most 5e-5, times x where x is a factor.
+    // Beyond the bounds they are what they tend to.
+    {.name = "fast_tanh",
+     .operands = 1,
+     .text = "max(min(t * (1.000034 + s * (0.1157537 + s * 0.001576052)) / "
+             "(1 + s * (0.449053 + s * (0.01796395 + s * 6.028515e-05))), 1), -1)",
+     .within = 5.5},
+    {.name = "fast_erf",
+     .operands = 1,
+     .text = "max(min(t * (1.128408 + s * (0.1539762 + s * (0.04325569 + s * 0.000752619))) / "
+             "(1 + s * (0.4698257 + s * (0.09479449 + s * 0.009318109))), 1), -1)",
+     .within = 3},
+    {.name = "fast_sigmoid",
+     .operands = 1,
+     .text = "max(min(0.5 + t * (0.2500084 + s * (0.007234608 + s * 2.462581e-05)) / "
+             "(1 + s * (0.1122632 + s * (0.001122747 + s * 9.419555e-07))), 1), 0)",
+     .within = 11},
+    {.name = "fast_swish",
+     .operands = 1,
+     .text = "x * max(min(0.5 + t * (0.2500084 + s * (0.007234608 + s * 2.462581e-05)) / "
+             "(1 + s * (0.1122632 + s * (0.001122747 + s * 9.419555e-07))), 1), 0)",
+     .within = 11},
+    {.name = "fast_gelu",
+     .operands = 1,
+     .text = "x * max(min(0.5 + t * (0.3989525 + s * (0.02721941 + s * (0.003823299 + s * "
+             "3.326137e-05))) / (1 + s * (0.2349129 + s * (0.02369862 + s * 0.001164764))), 1), 0)",
+     .within = 4.24264},
+    {.name = "fast_gelu_tanh",
+     .operands = 1,
+     .text = "x * max(min(0.5 + t * (0.3989564 + s * (0.02996815 + s * 0.002417874)) / "
+             "(1 + s * (0.242459 + s * (0.02126891 + s * 0.0004040996))), 1), 0)",
+     .within = 4},
     // comparison
     {"equal", 2, "equal(x, y)", {}, Result::boolean},
     {"less", 2, "less(x, y)", {}, Result::boolean},
@@ -105,6 +137,18 @@ const std::vector<Formula> table = {
     {"shift_right", 2, "shift(x, -y)"},
 };
 
+/// Returns a value that is moved to -bound or bound if it is beyond.
+Expr bounded(const Expr& value, double bound) {
+  return call(Expr::Op::max, {call(Expr::Op::min, {value, number(bound)}), number(-bound)});
+}
+
+/// Says what a formula computes.
+std::string summary_of(const Formula& formula) {
+  if (formula.within == 0) return formula.text;
+  return fmt::format("{0}; t is x between -{1} and {1}, s its square", formula.text,
+                     formula.within);
+}
+
 /// Reads the formula with x, y, z for the reads and the settings' values in their places.
 Expr value_of(const Formula& formula, const std::vector<Expr>& operands,
               const std::map<std::string, double>& settings) {
@@ -112,6 +156,10 @@ Expr value_of(const Formula& formula, const std::vector<Expr>& operands,
   return parse_expr(lexer, [&]() -> Expr {
     std::string name = lexer.expect_name("an operand or a setting");
     if (auto found = settings.find(name); found != settings.end()) return number(found->second);
+    if (formula.within != 0 && (name == "t" || name == "s")) {
+      Expr t = bounded(operands[0], formula.within);
+      return name == "t" ? t : t * t;
+    }
     size_t i = name == "x" ? 0 : name == "y" ? 1 : name == "z" ? 2 : operands.size();
     check(i < operands.size(), "a formula names its operands x, y, z");
     return operands[i];
@@ -244,7 +292,7 @@ Op op_of(const Formula& formula) {
   std::string broadcast = formula.operands > 1 ? ", bh=1, bw=1" : "";
   std::string one_channel = formula.operands > 1 ? "(n=2, c=7, bn=1)" : "(c=7)";
   return {.name = formula.name,
-          .summary = formula.text,
+          .summary = summary_of(formula),
           .params = params_of(formula),
           .nest = [&formula](isl::ctx ctx,
                              const Params& p) { return nest_of_formula_sizes(formula, ctx, p); },

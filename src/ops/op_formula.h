@@ -14,6 +14,8 @@ struct Formula {
   std::vector<std::pair<std::string, double>> settings = {};
   enum class Result { first, second, boolean } result = Result::first;  ///< element type
   enum class Operands { alike, mixed } types = Operands::alike;
+  /// If not 0: in the text, t is x, but at most that far from 0, and s its square.
+  double within = 0;
 };
 
 /// Returns the table.

@@ -46,16 +46,6 @@ std::optional<std::vector<Array>> evaluated(isl::ctx ctx, const Graph& graph, co
   }
 }
 
-/// Gives outputs their types where folding has told shapes that were not known.
-void refine_types(Graph& graph, const Node& node) {
-  auto is_dynamic = [&](ValueId id) { return graph.values[id].type.dynamic; };
-  if (std::none_of(node.outputs.begin(), node.outputs.end(), is_dynamic)) return;
-  std::vector<Type> types = infer(call_of(graph, node));
-  for (size_t i = 0; i < node.outputs.size(); ++i) {
-    if (is_dynamic(node.outputs[i])) graph.values[node.outputs[i]].type = types.at(i);
-  }
-}
-
 Graph run_fold_constant(const Graph& graph, const PassContext& /*context*/) {
   // What is not needed is not computed either.
   Rewrite rewrite(without_dead(graph));

@@ -78,6 +78,8 @@ Pass passes::without_work(const std::string& name, const std::string& summary,
   return {name, summary, unchanged, Pass::Stage::graph, why};
 }
 
+bool is_rewrite(const Pass& pass) { return pass.never.empty() && !pass.adds_outputs; }
+
 const Pass& find_pass(const std::string& name) {
   std::vector<std::string> known;
   for (const Pass& pass : passes::all()) {

@@ -5,7 +5,8 @@
 //   Graph ready = after_passes(graph, usual_passes(), {.workers = 2});
 //
 // A pass is a pure function of a graph and of what it may know. Inputs and outputs keep their
-// names, types and order; what it returns is verified.
+// names, types and order; what it returns is verified. Most compute exactly the same, but for the
+// order of sums; the others say how far off they are.
 #pragma once
 
 #include <functional>
@@ -34,7 +35,17 @@ struct Pass {
   enum class Stage { graph, storage } stage = Stage::graph;
   /// Why it changes no graph here, whatever the graph; "" if it may.
   std::string never = {};
+  /// How far off a node's result may be that it changes: a part of the largest element that the
+  /// node reads or computes. 0: not at all, but for the order of sums. What comes after may make it
+  /// more.
+  double tolerance = 0;
+  /// Does a network have more outputs afterwards? Then it is no rewrite of what it was.
+  bool adds_outputs = false;
 };
+
+/// Can a pass change a graph that computes the same afterwards, as far as its tolerance goes? Such
+/// passes are the ones to choose from.
+bool is_rewrite(const Pass& pass);
 
 namespace passes {
 /// Returns all passes, sorted by the names of their files.

@@ -96,6 +96,15 @@ Graph Rewrite::finish() const {
   return result;
 }
 
+void refine_types(Graph& graph, const Node& node) {
+  auto is_dynamic = [&](ValueId id) { return graph.values[id].type.dynamic; };
+  if (std::none_of(node.outputs.begin(), node.outputs.end(), is_dynamic)) return;
+  std::vector<Type> types = infer(call_of(graph, node));
+  for (size_t i = 0; i < node.outputs.size(); ++i) {
+    if (is_dynamic(node.outputs[i])) graph.values[node.outputs[i]].type = types.at(i);
+  }
+}
+
 bool is_known_before(const Graph& graph, ValueId id) {
   Value::Kind kind = graph.values[id].kind;
   return kind != Value::Kind::input && kind != Value::Kind::computed;

@@ -56,6 +56,9 @@ class Rewrite {
   std::vector<Node> first_;
 };
 
+/// Gives the outputs of a node their types if a pass has told shapes that were not known.
+void refine_types(Graph& graph, const Node& node);
+
 /// Is a value known when no input is: a weight, a state or a constant?
 bool is_known_before(const Graph& graph, ValueId id);
 

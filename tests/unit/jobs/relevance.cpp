@@ -33,6 +33,7 @@ TEST(Relevance, IsFoundAloneOrAfterOthers) {
   EXPECT_EQ(of("CombineParallelDense").after, (std::vector<std::string>{"FoldConstant"}));
   EXPECT_FALSE(of("CombineParallelConv2D").is_relevant());
   EXPECT_FALSE(of("ToANormalForm").is_relevant());
+  EXPECT_FALSE(of("FirstOrderGradient").is_relevant());  // what it leaves is another network
 }
 
 }  // namespace
