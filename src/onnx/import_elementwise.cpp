@@ -94,6 +94,11 @@ void cast_to(const Site& site, Element to) {
 void cast(const Site& site) { cast_to(site, element_of_onnx(site.integer("to", 0), site.where())); }
 void cast_like(const Site& site) { cast_to(site, site.element(1)); }
 
+void bit_cast(const Site& site) {
+  Element to = element_of_onnx(site.integer("to", 0), site.where());
+  site.set_output(0, site.emit("bit_cast", {site.input(0)}, {{"to", std::string(name_of(to))}}));
+}
+
 void mod(const Site& site) {
   const char* op = site.integer("fmod", 0) == 1 ? "rem" : "mod";
   site.set_output(0, site.emit(op, {site.input(0), site.input(1)}));
@@ -167,6 +172,7 @@ Translations elementwise_translations() {
                     {"Clip", clip},
                     {"Cast", cast},
                     {"CastLike", cast_like},
+                    {"BitCast", bit_cast},
                     {"Mod", mod},
                     {"BitShift", bit_shift},
                     {"Pow", pow},
