@@ -199,7 +199,6 @@ Translations elementwise_translations() {
                                                                        {"Exp", "exp"},
                                                                        {"Floor", "floor"},
                                                                        {"HardSwish", "hard_swish"},
-                                                                       {"Identity", "identity"},
                                                                        {"IsNaN", "is_nan"},
                                                                        {"Log", "log"},
                                                                        {"Mish", "mish"},

@@ -232,12 +232,12 @@ class Layer {
 
   /// Returns the outputs of all steps, and the last state.
   std::pair<ValueId, State> run_direction(const Direction& d) const {
+    site_.count_unrolled(steps_ * kind_.nodes);
     State state{initial(5, d.index)};
     if (kind_.gates == 4) state.memory = initial(6, d.index);
     ValueId zero = site_.number(d.element, 0);
     std::vector<ValueId> outputs(static_cast<size_t>(steps_));
     for (long i = 0; i < steps_; ++i) {
-      site_.count_unrolled(kind_.nodes);
       long t = d.backwards ? steps_ - 1 - i : i;
       State next = kind_.cell(d, site_.element_at(d.contributions, 0, t), state);
       ValueId runs = is_running(t), output = next.hidden;

@@ -74,6 +74,21 @@ void grid_sample(const Site& site) {
                                 {"corners", site.integer("align_corners", 0)}}));
 }
 
+void roi_align(const Site& site) {
+  std::string mode = renamed(site, "mode", "avg", {{"avg", "mean"}, {"max", "max"}});
+  // The shift by half an element came with operator set 16.
+  std::string otherwise = site.opset() < 16 ? "output_half_pixel" : "half_pixel";
+  std::string shift = renamed(site, "coordinate_transformation_mode", otherwise,
+                              {{"half_pixel", "shift"}, {"output_half_pixel", ""}});
+  site.set_output(0, site.emit("roi_align", {site.input(0), site.input(1), site.input(2)},
+                               {{"rows", site.integer("output_height", 1)},
+                                {"columns", site.integer("output_width", 1)},
+                                {"samples", site.integer("sampling_ratio", 0)},
+                                {"scale", site.real("spatial_scale", 1)},
+                                {"shift", shift.empty() ? 0L : 1L},
+                                {"mode", mode}}));
+}
+
 /// A convolution whose kernel elements are moved: images are sampled where the elements land, and
 /// the samples of each kernel element become channels of a convolution with a 1x1 kernel.
 class DeformConv {
@@ -246,6 +261,7 @@ void max_unpool(const Site& site) {
 Translations sampling_translations() {
   return {{"AffineGrid", affine_grid},
           {"GridSample", grid_sample},
+          {"RoiAlign", roi_align},
           {"DeformConv", deform_conv},
           {"Col2Im", column_to_image},
           {"MaxUnpool", max_unpool}};

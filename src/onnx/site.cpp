@@ -279,15 +279,20 @@ ValueId Site::cast(ValueId value, Element element) const {
   return emit("cast", {value}, {{"to", std::string(name_of(element))}});
 }
 
+Shape Site::static_shape_of(ValueId value) const {
+  if (type_of(value).dynamic) unsupported("the shape of a value depends on data");
+  return shape_of(value);
+}
+
 ValueId Site::sliced(ValueId value, size_t axis, long start, long size) const {
-  Shape starts(shape_of(value).size(), 0), sizes = shape_of(value);
+  Shape sizes = static_shape_of(value), starts(sizes.size(), 0);
   starts[axis] = start;
   sizes[axis] = size;
   return emit("slice", {value}, {{"starts", starts}, {"sizes", sizes}});
 }
 
 ValueId Site::element_at(ValueId value, size_t axis, long index) const {
-  Shape shape = shape_of(value);
+  Shape shape = static_shape_of(value);
   shape.erase(shape.begin() + static_cast<long>(axis));
   return reshaped(sliced(value, axis, index, 1), shape);
 }
@@ -299,7 +304,8 @@ ValueId Site::joined(const std::vector<ValueId>& values, size_t axis) const {
 
 ValueId Site::stacked(std::vector<ValueId> values, size_t axis) const {
   for (ValueId& value : values) {
-    Shape shape = shape_of(value);
+    Shape shape = static_shape_of(value);
+    if (axis > shape.size()) wrong("its parts differ in their dimensions");
     shape.insert(shape.begin() + static_cast<long>(axis), 1);
     value = reshaped(value, shape);
   }

@@ -123,6 +123,8 @@ class Site {
   ValueId number(Element element, double value) const;
   const Type& type_of(ValueId value) const { return state_.graph.type(value); }
   Shape shape_of(ValueId value) const { return type_of(value).shape; }
+  /// Fails where the shape depends on data.
+  Shape static_shape_of(ValueId value) const;
   /// Returns an axis from 0 on; negative ones count from the end of "rank" dimensions.
   size_t axis(long value, size_t rank) const;
 
