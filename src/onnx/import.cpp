@@ -224,9 +224,8 @@ const Translations& translations() {
     for (auto part : {elementwise_translations, window_translations, shape_translations,
                       reduction_translations, index_translations, quantised_translations,
                       sequence_translations, gradient_translations, control_translations,
-                      attention_translations, linear_attention_translations,
-                      recurrent_translations, sampling_translations, signal_translations,
-                      training_translations}) {
+                      attention_translations, linear_attention_translations, recurrent_translations,
+                      sampling_translations, signal_translations, training_translations}) {
       list.merge(part());
     }
     return list;

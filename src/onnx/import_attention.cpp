@@ -50,8 +50,7 @@ struct Mask {
   bool may_hide_all = false;  ///< may a query see no key?
 
   void restrict_to(const Site& site, ValueId condition) {
-    allowed =
-        allowed == no_value ? condition : site.emit("logical_and", {allowed, condition});
+    allowed = allowed == no_value ? condition : site.emit("logical_and", {allowed, condition});
   }
 };
 
@@ -90,8 +89,8 @@ void add_place_mask(const Site& site, long queries, long keys, Mask& mask) {
   if (site.has(6)) {
     // The queries are the last of a sequence whose length is an operand.
     mask.may_hide_all = true;
-    ValueId lengths = site.reshaped(site.cast(site.input(6), Element::i64),
-                                    {count_of(site.shape(6)), 1, 1, 1});
+    ValueId lengths =
+        site.reshaped(site.cast(site.input(6), Element::i64), {count_of(site.shape(6)), 1, 1, 1});
     mask.restrict_to(site, site.emit("less", {key, lengths}));
     place = site.emit("add", {shifted(place, -queries), lengths});
   }

@@ -1,5 +1,6 @@
 // import_control.cpp: ONNX's branches and loops. A branch whose condition is known is the one body
-// that runs; a loop becomes its rounds, one after the other. Nothing of either is left in the graph.
+// that runs; a loop becomes its rounds, one after the other. Nothing of either is left in the
+// graph.
 #include <algorithm>
 #include <limits>
 
@@ -29,22 +30,36 @@ ValueId tensor_in(const Site& site, const TensorOrList& value) {
   return *id;
 }
 
+/// Is a value one of the outputs before output i?
+bool is_handed_out(const Site& site, size_t i, ValueId id) {
+  const auto& values = site.state().values;
+  for (size_t k = 0; k < i; ++k) {
+    auto found = values.find(site.node().output(static_cast<int>(k)));
+    if (found != values.end() && found->second == id) return true;
+  }
+  return false;
+}
+
 /// Makes what a body computed output i. Values with ids below "first" are older than the body:
-/// they keep their names.
+/// they keep their names, and so do those that are an output already.
 void hand_out(const Site& site, size_t i, const TensorOrList& value, size_t first) {
   if (const auto* list = std::get_if<std::vector<ValueId>>(&value)) {
     site.set_sequence(i, *list);
     return;
   }
   ValueId id = std::get<ValueId>(value);
-  site.set_output(i, id < first ? site.emit("identity", {id}) : id);
+  if (!site.wants(i)) return;
+  bool has_name = id < first || is_handed_out(site, i, id);
+  site.set_output(i, has_name ? site.emit("identity", {id}) : id);
 }
 
 size_t count_values(const Site& site) { return site.state().graph.unfinished().values.size(); }
 
 /// Computes both branches, and takes the elements of one: the condition is not known yet.
-std::vector<TensorOrList> both_branches(const Site& site, const GraphProto& yes, const GraphProto& no) {
-  std::vector<TensorOrList> first = translate_body(site, yes, {}), second = translate_body(site, no, {});
+std::vector<TensorOrList> both_branches(const Site& site, const GraphProto& yes,
+                                        const GraphProto& no) {
+  std::vector<TensorOrList> first = translate_body(site, yes, {}),
+                            second = translate_body(site, no, {});
   if (first.size() != second.size()) site.wrong("its branches differ in their outputs");
   ValueId condition = site.reshaped(site.input(0), {});
   for (size_t i = 0; i < first.size(); ++i) {
@@ -103,7 +118,8 @@ class Rounds {
   }
 
   /// Translates one round. Returns the body's outputs that are skipped.
-  std::vector<TensorOrList> run(std::vector<TensorOrList> before, const std::vector<TensorOrList>& after) {
+  std::vector<TensorOrList> run(std::vector<TensorOrList> before,
+                                const std::vector<TensorOrList>& after) {
     before.insert(before.end(), carried_.begin(), carried_.end());
     before.insert(before.end(), after.begin(), after.end());
     std::vector<TensorOrList> results = translate_body(site_, body_, before);
@@ -123,8 +139,9 @@ class Rounds {
   ValueId collected(size_t k, long axis, bool reversed) const {
     std::vector<ValueId> parts = collected_[k];
     const auto& output = body_.output(static_cast<int>(skipped_ + carried_.size() + k));
-    size_t rank = parts.empty() ? static_cast<size_t>(output.type().tensor_type().shape().dim_size())
-                                : site_.shape_of(parts.front()).size();
+    size_t rank = parts.empty()
+                      ? static_cast<size_t>(output.type().tensor_type().shape().dim_size())
+                      : site_.shape_of(parts.front()).size();
     size_t place = site_.axis(axis, rank + 1);
     if (parts.empty()) return nothing_collected(site_, output, place);
     if (reversed) std::reverse(parts.begin(), parts.end());

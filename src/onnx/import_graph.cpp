@@ -34,10 +34,10 @@ std::string missing_operators(const ImportState& state, const GraphProto& graph)
     auto opset = state.opsets.find(domain);
     bool is_stated = opset != state.opsets.end();
     if (is_stated && translations().contains(translation_name(node))) continue;
-    missing += fmt::format("\n  {} (domain {}, operator set {}), node '{}'", node.op_type(),
-                           domain.empty() ? "ai.onnx" : domain,
-                           is_stated ? std::to_string(opset->second) : "not stated",
-                           name_of_node(node));
+    missing +=
+        fmt::format("\n  {} (domain {}, operator set {}), node '{}'", node.op_type(),
+                    domain.empty() ? "ai.onnx" : domain,
+                    is_stated ? std::to_string(opset->second) : "not stated", name_of_node(node));
   }
   return missing;
 }
@@ -176,8 +176,7 @@ void define_initialisers(const Site& site, const GraphProto& body) {
     auto [stored, is_new] = state.stored_tensors.emplace(&tensor, no_value);
     if (is_new) {
       std::string what = fmt::format("{}, initialiser '{}'", site.where(), tensor.name());
-      stored->second =
-          state.graph.constant(array_of(tensor, state.folder, what), tensor.name());
+      stored->second = state.graph.constant(array_of(tensor, state.folder, what), tensor.name());
     }
     state.values[tensor.name()] = stored->second;
   }
@@ -188,8 +187,7 @@ void define_initialisers(const Site& site, const GraphProto& body) {
 void check_operators(const ImportState& state, const GraphProto& graph) {
   std::string missing = missing_operators(state, graph);
   if (missing.empty()) return;
-  throw Unsupported(
-      fmt::format("{}: these operators are not supported:{}", state.source, missing));
+  throw Unsupported(fmt::format("{}: these operators are not supported:{}", state.source, missing));
 }
 
 void translate_nodes(ImportState& state, const GraphProto& graph) {
@@ -200,10 +198,10 @@ void translate_nodes(ImportState& state, const GraphProto& graph) {
 }
 
 std::vector<TensorOrList> translate_body(const Site& site, const GraphProto& body,
-                                    const std::vector<TensorOrList>& inputs) {
+                                         const std::vector<TensorOrList>& inputs) {
   if (static_cast<size_t>(body.input_size()) != inputs.size()) {
-    site.wrong(fmt::format("its body takes {} inputs, but gets {}", body.input_size(),
-                           inputs.size()));
+    site.wrong(
+        fmt::format("its body takes {} inputs, but gets {}", body.input_size(), inputs.size()));
   }
   site.count_unrolled(std::max(1, body.node_size()));
   Scope scope(site.state(), body);

@@ -20,6 +20,6 @@ void translate_nodes(ImportState& state, const onnx::GraphProto& graph);
 /// Translates a body of the node at "site", whose inputs are given, and returns its outputs. The
 /// body sees the names outside of it; its own are gone afterwards.
 std::vector<TensorOrList> translate_body(const Site& site, const onnx::GraphProto& body,
-                                    const std::vector<TensorOrList>& inputs);
+                                         const std::vector<TensorOrList>& inputs);
 
 }  // namespace lathe

@@ -101,20 +101,21 @@ void linear_attention(const Site& site) {
   LinearAttention(site).run();
 }
 
-/// A convolution of each channel with the steps before; the last ones are put out for the next call.
+/// A convolution of each channel with the steps before; the last ones are put out for the next
+/// call.
 void causal_conv(const Site& site) {
   const Shape input = site.shape(0), weight = site.shape(1);
   if (input.size() != 3 || weight.size() != 3 || weight[2] < 1) {
     site.wrong("its input and weights must have 3 dimensions");
   }
   long before = weight[2] - 1;
-  ValueId whole =
-      site.has(3) ? site.joined({site.input(3), site.input(0)}, 2)
-                  : site.emit("pad", {site.input(0)}, {{"pads", Shape{0, 0, before, 0, 0, 0}}});
+  ValueId whole = site.has(3)
+                      ? site.joined({site.input(3), site.input(0)}, 2)
+                      : site.emit("pad", {site.input(0)}, {{"pads", Shape{0, 0, before, 0, 0, 0}}});
   long steps = site.shape_of(whole)[2];
   if (steps < before) site.wrong("its state is too short");
-  ValueId result = site.emit("conv", {whole, site.input(1), site.optional_input(2)},
-                             {{"groups", input[1]}});
+  ValueId result =
+      site.emit("conv", {whole, site.input(1), site.optional_input(2)}, {{"groups", input[1]}});
   std::string activation = site.text("activation", "none");
   if (activation == "silu" || activation == "swish") {
     result = site.emit("swish", {result});

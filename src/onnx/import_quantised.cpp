@@ -111,10 +111,9 @@ void qlinear_conv(const Site& site) {
   size_t rank = site.shape(3).size();
   if (rank < 3) site.wrong("its weights have no kernel");
   ValueId weight = centred(site, site.input(3), per_filter(site, site.input(5), rank));
-  ValueId sums = convolved(site, centred(site, site.input(0), site.input(2)), weight,
-                           site.optional_input(8));
-  ValueId scale =
-      site.emit("mul", {site.input(1), per_filter(site, site.input(4), rank - 1)});
+  ValueId sums =
+      convolved(site, centred(site, site.input(0), site.input(2)), weight, site.optional_input(8));
+  ValueId scale = site.emit("mul", {site.input(1), per_filter(site, site.input(4), rank - 1)});
   ValueId product = site.emit("mul", {site.cast(sums, site.type_of(scale).element), scale});
   site.set_output(0, site.emit("quantize", {product, site.input(6), site.input(7)},
                                {{"to", std::string(name_of(site.element(7)))}}));

@@ -47,9 +47,10 @@ using Cell = State (*)(const Direction&, ValueId inputs, const State& before);
 
 const std::map<std::string, std::string>& activation_names() {
   static const std::map<std::string, std::string> names{
-      {"sigmoid", "sigmoid"},         {"tanh", "tanh"},         {"relu", "relu"},
-      {"hardsigmoid", "hard_sigmoid"}, {"softsign", "softsign"}, {"softplus", "softplus"},
-      {"elu", "elu"},                 {"leakyrelu", "leaky_relu"}};
+      {"sigmoid", "sigmoid"},   {"tanh", "tanh"},
+      {"relu", "relu"},         {"hardsigmoid", "hard_sigmoid"},
+      {"softsign", "softsign"}, {"softplus", "softplus"},
+      {"elu", "elu"},           {"leakyrelu", "leaky_relu"}};
   return names;
 }
 
@@ -200,13 +201,11 @@ class Layer {
     Direction d{site_, k, steps_, samples_, hidden_, site_.element(0), no_value, no_value};
     long rows = kind_.gates * hidden_;
     ValueId weights = part(1, 0, k, {rows, site_.shape(1)[2]});
-    d.contributions =
-        site_.emit("matmul", {inputs_, site_.transposed(weights, {1, 0})});
+    d.contributions = site_.emit("matmul", {inputs_, site_.transposed(weights, {1, 0})});
     d.recurrent = site_.transposed(part(2, 0, k, {rows, hidden_}), {1, 0});
     if (site_.has(3)) {
       ValueId both = part(3, 0, k, {2 * rows});
-      d.contributions =
-          site_.emit("add", {d.contributions, site_.sliced(both, 0, 0, rows)});
+      d.contributions = site_.emit("add", {d.contributions, site_.sliced(both, 0, 0, rows)});
       d.bias = site_.sliced(both, 0, rows, rows);
     }
     if (site_.has(7)) d.peepholes = part(7, 0, k, {3 * hidden_});

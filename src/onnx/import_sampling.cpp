@@ -8,7 +8,8 @@ namespace {
 
 /// Returns the middle of element i of "extent", as a coordinate from -1 to 1.
 double coordinate(long i, long extent, bool corners) {
-  if (corners) return extent == 1 ? 0 : -1 + 2 * static_cast<double>(i) / static_cast<double>(extent - 1);
+  if (corners)
+    return extent == 1 ? 0 : -1 + 2 * static_cast<double>(i) / static_cast<double>(extent - 1);
   return -1 + static_cast<double>(2 * i + 1) / static_cast<double>(extent);
 }
 
@@ -68,10 +69,10 @@ void grid_sample(const Site& site) {
   std::string border =
       renamed(site, "padding_mode", "zeros",
               {{"zeros", "zeros"}, {"border", "clamp"}, {"reflection", "reflect"}});
-  site.set_output(0, site.emit("grid_sample", {site.input(0), site.input(1)},
-                               {{"mode", mode},
-                                {"border", border},
-                                {"corners", site.integer("align_corners", 0)}}));
+  site.set_output(
+      0, site.emit(
+             "grid_sample", {site.input(0), site.input(1)},
+             {{"mode", mode}, {"border", border}, {"corners", site.integer("align_corners", 0)}}));
 }
 
 void roi_align(const Site& site) {
@@ -107,8 +108,8 @@ class DeformConv {
                 groups_ > 0 && image_[1] % groups_ == 0 && offset_[0] == image_[0] &&
                 offset_[1] == 2 * groups_ * elements_ && image_[2] > 0 && image_[3] > 0;
     if (!fits) site.wrong("its offsets or attributes do not fit its image");
-    if (site.has(4) && site.shape(4) !=
-                           Shape{image_[0], groups_ * elements_, offset_[2], offset_[3]}) {
+    if (site.has(4) &&
+        site.shape(4) != Shape{image_[0], groups_ * elements_, offset_[2], offset_[3]}) {
       site.wrong("its mask does not fit its offsets");
     }
   }
@@ -116,10 +117,9 @@ class DeformConv {
   void run() {
     std::vector<ValueId> samples;
     for (long g = 0; g < groups_; ++g) samples.push_back(sampled(g));
-    ValueId columns = site_.reshaped(
-        site_.joined(samples, 1), {image_[0], image_[1] * elements_, offset_[2], offset_[3]});
-    ValueId weight =
-        site_.reshaped(site_.input(1), {weight_[0], weight_[1] * elements_, 1, 1});
+    ValueId columns = site_.reshaped(site_.joined(samples, 1),
+                                     {image_[0], image_[1] * elements_, offset_[2], offset_[3]});
+    ValueId weight = site_.reshaped(site_.input(1), {weight_[0], weight_[1] * elements_, 1, 1});
     site_.set_output(0, site_.emit("conv", {columns, weight, site_.optional_input(3)},
                                    {{"groups", site_.integer("group", 1)}}));
   }
@@ -209,19 +209,20 @@ void column_to_image(const Site& site) {
   }
   long elements = count_of(kernel);
   if (data[1] % elements != 0 || data[2] != count_of(columns)) {
-    site.wrong(fmt::format("{} are no columns of an image {}", print_shape(data),
-                           print_shape(image)));
+    site.wrong(
+        fmt::format("{} are no columns of an image {}", print_shape(data), print_shape(image)));
   }
   Shape shape{data[0], data[1]};
   shape.insert(shape.end(), columns.begin(), columns.end());
   long channels = data[1] / elements;
-  site.set_output(0, site.emit("conv_transpose", {site.reshaped(site.input(0), shape),
-                                                  unit_kernels(site, channels, kernel)},
-                               {{"strides", strides},
-                                {"dilations", dilations},
-                                {"pads", pads},
-                                {"output_pads", extra},
-                                {"groups", channels}}));
+  site.set_output(
+      0, site.emit("conv_transpose",
+                   {site.reshaped(site.input(0), shape), unit_kernels(site, channels, kernel)},
+                   {{"strides", strides},
+                    {"dilations", dilations},
+                    {"pads", pads},
+                    {"output_pads", extra},
+                    {"groups", channels}}));
 }
 
 /// Puts the largest values of windows back to where they were; all else is 0.
@@ -259,12 +260,8 @@ void max_unpool(const Site& site) {
 }  // namespace
 
 Translations sampling_translations() {
-  return {{"AffineGrid", affine_grid},
-          {"GridSample", grid_sample},
-          {"RoiAlign", roi_align},
-          {"DeformConv", deform_conv},
-          {"Col2Im", column_to_image},
-          {"MaxUnpool", max_unpool}};
+  return {{"AffineGrid", affine_grid}, {"GridSample", grid_sample}, {"RoiAlign", roi_align},
+          {"DeformConv", deform_conv}, {"Col2Im", column_to_image}, {"MaxUnpool", max_unpool}};
 }
 
 }  // namespace lathe

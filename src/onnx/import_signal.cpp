@@ -23,8 +23,8 @@ Translation window(double a, double b, double c) {
     std::vector<double> values;
     site.storable({size});
     for (long i = 0; i < size; ++i) {
-      double x = 2 * std::numbers::pi * static_cast<double>(i) /
-                 static_cast<double>(std::max(1L, period));
+      double x =
+          2 * std::numbers::pi * static_cast<double>(i) / static_cast<double>(std::max(1L, period));
       values.push_back(a - b * std::cos(x) + c * std::cos(2 * x));
     }
     site.set_output(0, site.constant_value(Array::of_reals(stated_type(site), {size}, values)));
@@ -48,8 +48,7 @@ ValueId waves(const Site& site, long from, long to, long length, Wave wave, Weig
     for (long j = 0; j < to; ++j) {
       // The remainder first: the angle keeps its digits.
       auto turns = static_cast<double>(i * j % length);
-      list.push_back(weight(i) *
-                     wave(2 * std::numbers::pi * turns / static_cast<double>(length)));
+      list.push_back(weight(i) * wave(2 * std::numbers::pi * turns / static_cast<double>(length)));
     }
   }
   return site.constant_value(Array::of_reals(Element::f64, {from, to}, list));
@@ -80,8 +79,10 @@ ValueId transformed(const Site& site, ValueId value, const Fourier& f) {
     bool has_mirror = is_half && i != 0 && 2 * i != f.length;
     return has_mirror ? 2 * scale : scale;
   };
-  auto cosines = waves(site, from, to, f.length, [](double x) { return std::cos(x); }, weight);
-  auto sines = waves(site, from, to, f.length, [](double x) { return std::sin(x); }, weight);
+  auto cosines = waves(
+      site, from, to, f.length, [](double x) { return std::cos(x); }, weight);
+  auto sines = waves(
+      site, from, to, f.length, [](double x) { return std::sin(x); }, weight);
   auto product = [&](ValueId a, ValueId b) { return site.emit("matmul", {a, b}); };
   // (re + i im) (cos -+ i sin): the upper sign is the transform, the lower one its inverse.
   ValueId re = lines_of(site, value, f, 0, from), real = product(re, cosines);
@@ -104,8 +105,8 @@ constexpr long most_length = 1L << 24;
 
 void check_signal(const Site& site, const Shape& shape, size_t least) {
   if (shape.size() < least || (shape.back() != 1 && shape.back() != 2)) {
-    site.wrong(fmt::format("{} is no signal: its last dimension must be 1 or 2",
-                           print_shape(shape)));
+    site.wrong(
+        fmt::format("{} is no signal: its last dimension must be 1 or 2", print_shape(shape)));
   }
 }
 

@@ -202,16 +202,15 @@ void learn_statistics(const Site& site, std::vector<ValueId>& inputs) {
   aligned[1] = site.shape(0)[1];
   ValueId mean = site.emit("reduce_mean", {inputs[0]}, along);
   ValueId difference = site.emit("sub", {inputs[0], site.reshaped(mean, aligned)});
-  ValueId variance =
-      site.emit("reduce_mean", {site.emit("mul", {difference, difference})}, along);
+  ValueId variance = site.emit("reduce_mean", {site.emit("mul", {difference, difference})}, along);
   double kept = site.real("momentum", 0.9);
   ValueId old_part = site.number(site.element(0), kept);
   ValueId new_part = site.number(site.element(0), 1 - kept);
   for (size_t i = 0; i < 2; ++i) {
     ValueId& running = inputs[3 + i];
     ValueId batch = i == 0 ? mean : variance;
-    ValueId next = site.emit("add", {site.emit("mul", {running, old_part}),
-                                     site.emit("mul", {batch, new_part})});
+    ValueId next = site.emit(
+        "add", {site.emit("mul", {running, old_part}), site.emit("mul", {batch, new_part})});
     site.set_output(1 + i, next);
     running = batch;
   }

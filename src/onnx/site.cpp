@@ -8,11 +8,11 @@ namespace {
 
 using onnx::AttributeProto;
 
-constexpr size_t most_listed = 1 << 20;     // numbers of an attribute
-constexpr long most_stored = 1L << 25;      // elements that all translations may make
-constexpr long most_folded = 1L << 26;      // elements that all folding may make
-constexpr long most_grown = 1L << 22;       // of those, beyond what was folded
-constexpr long most_unrolled = 1L << 16;    // nodes that all loops together may become
+constexpr size_t most_listed = 1 << 20;   // numbers of an attribute
+constexpr long most_stored = 1L << 25;    // elements that all translations may make
+constexpr long most_folded = 1L << 26;    // elements that all folding may make
+constexpr long most_grown = 1L << 22;     // of those, beyond what was folded
+constexpr long most_unrolled = 1L << 16;  // nodes that all loops together may become
 
 /// Elements that a result may have to be computed while importing: enough for every shape, and for
 /// weights that are only rearranged, but no file grows much by it.
@@ -139,9 +139,7 @@ std::vector<ValueId> Site::all_inputs() const {
   return result;
 }
 
-std::optional<Array> Site::constant_of(ValueId id) const {
-  return known_value(state_, id);
-}
+std::optional<Array> Site::constant_of(ValueId id) const { return known_value(state_, id); }
 
 std::optional<Array> Site::constant(size_t i) const {
   return has(i) ? constant_of(input(i)) : std::nullopt;

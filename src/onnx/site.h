@@ -22,17 +22,17 @@ struct ImportState {
   Context context;
   std::unordered_map<std::string, ValueId> values;                  ///< by ONNX's names
   std::unordered_map<std::string, std::vector<ValueId>> sequences;  ///< lists of tensors
-  std::unordered_map<ValueId, Array> known;  ///< of inputs whose value was given
-  std::set<ValueId> constants;               ///< that translations made
+  std::unordered_map<ValueId, Array> known;    ///< of inputs whose value was given
+  std::set<ValueId> constants;                 ///< that translations made
   std::unordered_map<ValueId, size_t> makers;  ///< which node computes a value
   std::string source;                          ///< the file, for messages
   std::map<std::string, long> opsets;          ///< versions of the operator sets, by domain
   /// Initialisers of bodies, which an unrolled loop reads many times.
   std::unordered_map<const onnx::TensorProto*, ValueId> stored_tensors;
-  long folded = 0;                           ///< elements that folding made so far
-  long grown = 0;                            ///< of those, elements beyond as many as were folded
-  long stored = 0;                           ///< elements that translations made so far
-  long unrolled = 0;                         ///< nodes that unrolling made so far
+  long folded = 0;    ///< elements that folding made so far
+  long grown = 0;     ///< of those, elements beyond as many as were folded
+  long stored = 0;    ///< elements that translations made so far
+  long unrolled = 0;  ///< nodes that unrolling made so far
 };
 
 /// Returns a value that is known when the network is imported: a constant, an input whose value was

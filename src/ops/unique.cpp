@@ -94,7 +94,8 @@ std::vector<Array> run_unique(const Call& call, const std::vector<Array>& inputs
   }
   for (long outer = 0; outer < lines.outers; ++outer) {
     for (long i : first) {
-      for (long inner = 0; inner < lines.inners; ++inner) sources.push_back(lines.at(outer, i, inner));
+      for (long inner = 0; inner < lines.inners; ++inner)
+        sources.push_back(lines.at(outer, i, inner));
     }
   }
   Shape shape = array.shape();

@@ -53,8 +53,7 @@ TEST(OnnxAttention, HeadsThatDoNotFit) {
             "node 'attention' (Attention): 1x3x4 cannot be split into 3 heads");
   EXPECT_EQ(attending({{"qk_matmul_output_mode", 7L}}).error(),
             "node 'attention' (Attention): qk_matmul_output_mode=7 is unknown");
-  EXPECT_EQ(attending({{"scale", -1.0}}).error(),
-            "node 'attention' (Attention): a scale of -1");
+  EXPECT_EQ(attending({{"scale", -1.0}}).error(), "node 'attention' (Attention): a scale of -1");
   OnnxModel m(24);
   m.input("q", {1, 3, 2, 4});
   m.input("k", {1, 2, 2, 4});

@@ -156,12 +156,11 @@ TEST(OnnxLoop, BodiesThatDoNotFit) {
   OnnxModel body = adding("x");
   body.graph().mutable_output()->RemoveLast();
   body.graph().mutable_output()->RemoveLast();
-  EXPECT_EQ(looping(1, body).error(),
-            "node 'loop' (Loop): its body has 1 outputs, but needs 2");
+  EXPECT_EQ(looping(1, body).error(), "node 'loop' (Loop): its body has 1 outputs, but needs 2");
   OnnxModel small = adding("x");
   small.graph().mutable_input()->RemoveLast();
-  EXPECT_EQ(looping(1, small).error(),
-            "node 'loop' (Loop): its body takes 2 inputs, but gets 3");
+  small.graph().mutable_node(1)->set_input(0, "x");
+  EXPECT_EQ(looping(1, small).error(), "node 'loop' (Loop): its body takes 2 inputs, but gets 3");
   OnnxModel missing = adding("x");
   missing.node("Invented", {"x"}, {"other"}, {}, "inside");
   EXPECT_EQ(looping(1, missing).error(),
@@ -211,6 +210,24 @@ TEST(OnnxIf, KnownConditionsTakeOneBranch) {
   }
 }
 
+TEST(OnnxIf, OutputsHaveNamesOfTheirOwn) {
+  OnnxModel m = choosing();
+  onnx::NodeProto& node = *m.graph().mutable_node(0);
+  for (auto& attribute : *node.mutable_attribute()) {
+    *attribute.mutable_g()->add_output() = attribute.g().output(0);
+    attribute.mutable_g()->add_output()->set_name("x");
+  }
+  for (const char* name : {"again", "same"}) {
+    node.add_output(name);
+    m.output(name);
+  }
+  Array yes = Array::of_integers(Element::boolean, {}, std::vector<long>{1});
+  Graph graph = m.parse({.values = {{"which", yes}}});
+  std::vector<std::string> names;
+  for (ValueId id : graph.outputs) names.push_back(graph.values[id].name);
+  EXPECT_EQ(names, (std::vector<std::string>{"y", "again", "same"}));
+}
+
 TEST(OnnxIf, OtherwiseBothAreComputed) {
   EXPECT_EQ(count_nodes(choosing().parse(), "where"), 1);
   EXPECT_EQ(choosing("Concat").error(),
@@ -226,7 +243,8 @@ TEST(OnnxScan, CountsOfOperands) {
     OnnxModel::add_body(node, "body", body);
     m.output("y");
     EXPECT_EQ(m.error(), fmt::format("node 'scan' (Scan): num_scan_inputs={} does not fit its "
-                                     "operands", count));
+                                     "operands",
+                                     count));
   }
 }
 
@@ -243,8 +261,9 @@ TEST(OnnxKnown, FollowsFromWhatIsGiven) {
   Array two = Array::of_integers(Element::i64, {1}, std::vector<long>{2});
   Graph graph = m.parse({.values = {{"rows", two}}});
   EXPECT_EQ(graph.values[graph.outputs[0]].type.shape, (Shape{3, 2}));
-  EXPECT_EQ(m.error(), "node 'y' (Reshape): shape ('shape') must be known when the network is "
-                       "imported");
+  EXPECT_EQ(m.error(),
+            "node 'y' (Reshape): shape ('shape') must be known when the network is "
+            "imported");
 }
 
 }  // namespace

@@ -108,9 +108,8 @@ TEST(OnnxRecurrent, ActivationsAreChosen) {
   auto plain = run_layer(layer("RNN", {}), x);
   using Names = std::vector<std::string>;
   expect_near(run_layer(layer("RNN", {{"activations", Names{"Tanh"}}}), x)[0], plain[0]);
-  for (double value : run_layer(layer("RNN", {{"activations", Names{"Relu"}}}), x)[0]) {
-    EXPECT_GE(value, 0);
-  }
+  auto positive = run_layer(layer("RNN", {{"activations", Names{"Relu"}}}), x);
+  for (double value : positive[0]) EXPECT_GE(value, 0);
   EXPECT_EQ(layer("RNN", {{"activations", Names{"Invented"}}}).error(),
             "node 'layer' (RNN): the activation 'invented'");
   EXPECT_EQ(layer("GRU", {{"activations", Names{"Tanh"}}}).error(),
