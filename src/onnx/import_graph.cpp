@@ -119,6 +119,7 @@ std::vector<const NodeProto*> sorted_nodes(const ImportState& state, const Graph
     }
   }
   for (const auto& [name, id] : state.values) made.insert(name);
+  for (const auto& [name, list] : state.sequences) made.insert(name);
   for (size_t n = 0; n < missing.size(); ++n) {
     if (missing[n] > 0) refuse_order(state, graph, nodes[static_cast<int>(n)], made);
   }

@@ -22,7 +22,7 @@ struct ImportState {
   Context context;
   std::unordered_map<std::string, ValueId> values;                  ///< by ONNX's names
   std::unordered_map<std::string, std::vector<ValueId>> sequences;  ///< lists of tensors
-  std::unordered_map<ValueId, Array> known;    ///< of inputs whose value was given
+  std::unordered_map<ValueId, Array> known;    ///< inputs that were given, what follows from them
   std::set<ValueId> constants;                 ///< that translations made
   std::unordered_map<ValueId, size_t> makers;  ///< which node computes a value
   std::string source;                          ///< the file, for messages

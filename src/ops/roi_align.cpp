@@ -14,6 +14,7 @@ namespace lathe::ops {
 namespace {
 
 constexpr double most_samples = 1 << 12;  // along one dimension of a part
+constexpr long most_parts = 1 << 15;      // along one dimension of a region
 
 std::vector<Type> types_of_roi_align(const Call& call) {
   check_float(call, 0);
@@ -30,9 +31,11 @@ std::vector<Type> types_of_roi_align(const Call& call) {
   if (call.text("mode") != "mean" && call.text("mode") != "max") {
     call.refuse("mode=\"{}\" is neither mean nor max", call.text("mode"));
   }
-  if (call.integer("rows") < 1 || call.integer("columns") < 1 || call.integer("samples") < 0) {
-    call.refuse("rows, columns and samples do not fit");
+  for (const char* name : {"rows", "columns"}) {
+    long parts = call.integer(name);
+    if (parts < 1 || parts > most_parts) call.refuse("{}={} is out of range", name, parts);
   }
+  if (call.integer("samples") < 0) call.refuse("samples={}", call.integer("samples"));
   return {{call.element(0), {regions[0], image[1], call.integer("rows"), call.integer("columns")}}};
 }
 
