@@ -96,9 +96,10 @@ onnx::NodeProto& ExportSite::add(const std::string& op, const std::vector<std::s
 }
 
 void ExportSite::finish(const std::string& op, const std::vector<std::string>& inputs,
-                        const OnnxAttributes& attributes) const {
+                        const OnnxAttributes& attributes, size_t skipped) const {
   onnx::NodeProto& node = add(op, inputs, attributes);
   node.set_name(node_.name);
+  for (size_t i = 0; i < skipped; ++i) node.add_output(fmt::format("{}/unused{}", node_.name, i));
   for (size_t i = 0; i < node_.outputs.size(); ++i) node.add_output(output(i));
 }
 

@@ -459,6 +459,7 @@ Exports all_exports() {
     list.emplace(name, reduction(std::string("Reduce") + kind));
   }
   add_formulas(list);
+  list.merge(sampling_exports());
   return list;
 }
 

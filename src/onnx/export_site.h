@@ -28,8 +28,9 @@ class ExportSite {
   const Type& output_type() const { return graph_.values[node_.outputs[0]].type; }
 
   /// Adds a node that makes the outputs, or one that makes a value on the way and returns its name.
+  /// Of the node's own outputs the first "skipped" are ones that Lathe's operator does not have.
   void finish(const std::string& op, const std::vector<std::string>& inputs,
-              const OnnxAttributes& attributes = {}) const;
+              const OnnxAttributes& attributes = {}, size_t skipped = 0) const;
   std::string between(const std::string& op, const std::vector<std::string>& inputs,
                       const OnnxAttributes& attributes = {}) const;
 
@@ -53,6 +54,9 @@ struct Export {
   std::function<void(const ExportSite&)> write;
   long since = 0;  ///< the first operator set that has what it needs, if it is a late one
 };
+
+/// Returns those of operators that run on arrays alone.
+std::map<std::string, Export> sampling_exports();
 
 /// Returns the translations by the operators' names.
 const std::map<std::string, Export>& exports();

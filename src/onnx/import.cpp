@@ -6,13 +6,12 @@
 #include <filesystem>
 
 #include "data/file.h"
-#include "onnx/site.h"
+#include "onnx/import_graph.h"
 
 namespace lathe {
 namespace {
 
 using onnx::ModelProto;
-using onnx::NodeProto;
 using onnx::ValueInfoProto;
 
 class Importer {
@@ -24,14 +23,15 @@ class Importer {
         options_(options),
         state_(model.graph().name().empty() ? "model" : model.graph().name()) {
     state_.folder = {folder};
+    state_.source = source;
   }
 
   Graph run() {
     read_opsets();
-    check_operators();
+    check_operators(state_, model_.graph());
     add_initialisers();
     add_inputs();
-    for (const NodeProto* node : sorted_nodes()) translate(*node);
+    translate_nodes(state_, model_.graph());
     add_outputs();
     return with_weights(recognised(state_.graph.build()));
   }
@@ -41,45 +41,17 @@ class Importer {
   const std::string& source_;
   const ImportOptions& options_;
   ImportState state_;
-  std::map<std::string, long> opsets_;
   std::set<std::string> constants_;  // initialisers that say that they are no weights
-
-  static std::string domain_of(const std::string& domain) {
-    return domain == "ai.onnx" ? "" : domain;
-  }
 
   void read_opsets() {
     for (const auto& opset : model_.opset_import()) {
-      opsets_[domain_of(opset.domain())] = opset.version();
+      state_.opsets[opset.domain() == "ai.onnx" ? "" : opset.domain()] = opset.version();
     }
     if (model_.ir_version() >= 3 && model_.opset_import_size() == 0) {
       fail("'{}' does not say which operator sets it means: it is damaged or truncated", source_);
     }
     // Files of the first versions do not say which operators they mean.
-    opsets_.emplace("", 1);
-  }
-
-  bool is_known(const NodeProto& node) const {
-    if (domain_of(node.domain()).empty()) return translations().contains(node.op_type());
-    return translations().contains(node.domain() + ":" + node.op_type());
-  }
-
-  /// Refuses all operators that there is no translation for at once.
-  void check_operators() const {
-    std::string missing;
-    for (const NodeProto& node : model_.graph().node()) {
-      std::string domain = domain_of(node.domain());
-      auto opset = opsets_.find(domain);
-      if (is_known(node) && opset != opsets_.end()) continue;
-      std::string name = name_of_node(node);
-      missing +=
-          fmt::format("\n  {} (domain {}, operator set {}), node '{}'", node.op_type(),
-                      domain.empty() ? "ai.onnx" : domain,
-                      opset == opsets_.end() ? "not stated" : std::to_string(opset->second), name);
-    }
-    if (!missing.empty()) {
-      throw Unsupported(fmt::format("{}: these operators are not supported:{}", source_, missing));
-    }
+    state_.opsets.emplace("", 1);
   }
 
   void add_initialisers() {
@@ -196,64 +168,6 @@ class Importer {
     return print_shape(shape);
   }
 
-  /// Returns the nodes in an order in which they can run, the file's if it is one.
-  std::vector<const NodeProto*> sorted_nodes() const {
-    std::set<std::string> made;
-    for (const auto& [name, id] : state_.values) made.insert(name);
-    // How many operands each node waits for, and which nodes wait for a value.
-    const auto& nodes = model_.graph().node();
-    std::vector<size_t> missing(static_cast<size_t>(nodes.size()), 0);
-    std::unordered_map<std::string, std::vector<size_t>> waiting;
-    std::set<size_t> ready;
-    for (size_t n = 0; n < missing.size(); ++n) {
-      for (const std::string& name : nodes[static_cast<int>(n)].input()) {
-        if (name.empty() || made.contains(name)) continue;
-        waiting[name].push_back(n);
-        ++missing[n];
-      }
-      if (missing[n] == 0) ready.insert(n);
-    }
-    std::vector<const NodeProto*> sorted;
-    while (!ready.empty()) {
-      const NodeProto& node = nodes[static_cast<int>(*ready.begin())];
-      ready.erase(ready.begin());
-      sorted.push_back(&node);
-      for (const std::string& name : node.output()) {
-        if (!made.insert(name).second) continue;
-        for (size_t reader : waiting[name]) {
-          if (--missing[reader] == 0) ready.insert(reader);
-        }
-      }
-    }
-    for (size_t n = 0; n < missing.size(); ++n) {
-      if (missing[n] > 0) refuse_order(nodes[static_cast<int>(n)], made);
-    }
-    return sorted;
-  }
-
-  [[noreturn]] void refuse_order(const NodeProto& node, const std::set<std::string>& made) const {
-    std::set<std::string> computed;
-    for (const NodeProto& other : model_.graph().node()) {
-      computed.insert(other.output().begin(), other.output().end());
-    }
-    std::string name = name_of_node(node);
-    for (const std::string& input : node.input()) {
-      if (input.empty() || made.contains(input)) continue;
-      if (!computed.contains(input)) {
-        fail("{}: node '{}' ({}) reads '{}', which is neither an input nor computed", source_, name,
-             node.op_type(), input);
-      }
-    }
-    fail("{}: the graph has a cycle through node '{}' ({})", source_, name, node.op_type());
-  }
-
-  void translate(const NodeProto& node) {
-    std::string domain = domain_of(node.domain());
-    long opset = opsets_.at(domain);
-    std::string name = domain.empty() ? node.op_type() : domain + ":" + node.op_type();
-    translations().at(name)(Site(state_, node, opset));
-  }
-
   void add_outputs() {
     std::set<ValueId> taken;
     for (const ValueInfoProto& info : model_.graph().output()) {
@@ -309,7 +223,9 @@ const Translations& translations() {
     Translations list;
     for (auto part : {elementwise_translations, window_translations, shape_translations,
                       reduction_translations, index_translations, quantised_translations,
-                      sequence_translations, gradient_translations}) {
+                      sequence_translations, gradient_translations, control_translations,
+                      attention_translations, linear_attention_translations, recurrent_translations,
+                      sampling_translations, signal_translations, training_translations}) {
       list.merge(part());
     }
     return list;

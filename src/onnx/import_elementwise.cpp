@@ -94,6 +94,11 @@ void cast_to(const Site& site, Element to) {
 void cast(const Site& site) { cast_to(site, element_of_onnx(site.integer("to", 0), site.where())); }
 void cast_like(const Site& site) { cast_to(site, site.element(1)); }
 
+void bit_cast(const Site& site) {
+  Element to = element_of_onnx(site.integer("to", 0), site.where());
+  site.set_output(0, site.emit("bit_cast", {site.input(0)}, {{"to", std::string(name_of(to))}}));
+}
+
 void mod(const Site& site) {
   const char* op = site.integer("fmod", 0) == 1 ? "rem" : "mod";
   site.set_output(0, site.emit(op, {site.input(0), site.input(1)}));
@@ -163,55 +168,32 @@ void where(const Site& site) {
 }  // namespace
 
 Translations elementwise_translations() {
-  Translations list{{"Mean", mean},
-                    {"Clip", clip},
-                    {"Cast", cast},
-                    {"CastLike", cast_like},
-                    {"Mod", mod},
-                    {"BitShift", bit_shift},
-                    {"Pow", pow},
-                    {"PRelu", prelu},
-                    {"Gelu", gelu},
-                    {"IsInf", is_inf},
-                    {"Dropout", dropout},
-                    {"Where", where},
-                    {"ImageScaler", image_scaler},
-                    {"Sum", chain("add")},
-                    {"Max", chain("maximum")},
+  Translations list{{"Mean", mean},           {"Clip", clip},
+                    {"Cast", cast},           {"CastLike", cast_like},
+                    {"BitCast", bit_cast},    {"Mod", mod},
+                    {"BitShift", bit_shift},  {"Pow", pow},
+                    {"PRelu", prelu},         {"Gelu", gelu},
+                    {"IsInf", is_inf},        {"Dropout", dropout},
+                    {"Where", where},         {"ImageScaler", image_scaler},
+                    {"Sum", chain("add")},    {"Max", chain("maximum")},
                     {"Min", chain("minimum")}};
-  for (const auto& [theirs, ours] : std::map<std::string, std::string>{{"Abs", "abs"},
-                                                                       {"Acos", "acos"},
-                                                                       {"Acosh", "acosh"},
-                                                                       {"Asin", "asin"},
-                                                                       {"Asinh", "asinh"},
-                                                                       {"Atan", "atan"},
-                                                                       {"Atanh", "atanh"},
-                                                                       {"Ceil", "ceil"},
-                                                                       {"Cos", "cos"},
-                                                                       {"Cosh", "cosh"},
-                                                                       {"Erf", "erf"},
-                                                                       {"Exp", "exp"},
-                                                                       {"Floor", "floor"},
-                                                                       {"HardSwish", "hard_swish"},
-                                                                       {"Identity", "identity"},
-                                                                       {"IsNaN", "is_nan"},
-                                                                       {"Log", "log"},
-                                                                       {"Mish", "mish"},
-                                                                       {"Neg", "neg"},
-                                                                       {"Not", "logical_not"},
-                                                                       {"Reciprocal", "reciprocal"},
-                                                                       {"Relu", "relu"},
-                                                                       {"Round", "round"},
-                                                                       {"Sigmoid", "sigmoid"},
-                                                                       {"Sign", "sign"},
-                                                                       {"Sin", "sin"},
-                                                                       {"Sinh", "sinh"},
-                                                                       {"Softplus", "softplus"},
-                                                                       {"Softsign", "softsign"},
-                                                                       {"Sqrt", "sqrt"},
-                                                                       {"Tan", "tan"},
-                                                                       {"Tanh", "tanh"},
-                                                                       {"BitwiseNot", "bit_not"}}) {
+  for (const auto& [theirs, ours] :
+       std::map<std::string, std::string>{{"Abs", "abs"},           {"Acos", "acos"},
+                                          {"Acosh", "acosh"},       {"Asin", "asin"},
+                                          {"Asinh", "asinh"},       {"Atan", "atan"},
+                                          {"Atanh", "atanh"},       {"Ceil", "ceil"},
+                                          {"Cos", "cos"},           {"Cosh", "cosh"},
+                                          {"Erf", "erf"},           {"Exp", "exp"},
+                                          {"Floor", "floor"},       {"HardSwish", "hard_swish"},
+                                          {"IsNaN", "is_nan"},      {"Log", "log"},
+                                          {"Mish", "mish"},         {"Neg", "neg"},
+                                          {"Not", "logical_not"},   {"Reciprocal", "reciprocal"},
+                                          {"Relu", "relu"},         {"Round", "round"},
+                                          {"Sigmoid", "sigmoid"},   {"Sign", "sign"},
+                                          {"Sin", "sin"},           {"Sinh", "sinh"},
+                                          {"Softplus", "softplus"}, {"Softsign", "softsign"},
+                                          {"Sqrt", "sqrt"},         {"Tan", "tan"},
+                                          {"Tanh", "tanh"},         {"BitwiseNot", "bit_not"}}) {
     list.emplace(theirs, unary(ours));
   }
   for (const auto& [theirs, ours] :

@@ -346,6 +346,16 @@ void string_normalizer(const Site& site) {
                                 {"stopwords", site.texts("stopwords")}}));
 }
 
+void unique(const Site& site) {
+  Attributes attributes{{"sorted", site.integer("sorted", 1)}};
+  if (site.has_attribute("axis")) {
+    attributes["flat"] = 0L;
+    attributes["axis"] = site.integer("axis", 0);
+  }
+  std::vector<ValueId> results = site.emit_all("unique", {site.input(0)}, attributes);
+  for (size_t i = 0; i < results.size(); ++i) site.set_output(i, results[i]);
+}
+
 }  // namespace
 
 Translations index_translations() {
@@ -360,6 +370,7 @@ Translations index_translations() {
           {"TopK", top_k},
           {"OneHot", one_hot},
           {"NonZero", non_zero},
+          {"Unique", unique},
           {"Compress", compress},
           {"NonMaxSuppression", non_max_suppression},
           {"ReverseSequence", reverse_sequence},

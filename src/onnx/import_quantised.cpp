@@ -1,7 +1,7 @@
 // import_quantised.cpp: ONNX's operators on integers that stand for numbers with a fraction.
 #include <algorithm>
 
-#include "onnx/site.h"
+#include "onnx/import_window.h"
 
 namespace lathe {
 namespace {
@@ -78,10 +78,7 @@ void qlinear_matmul(const Site& site) {
 
 void dynamic_quantize(const Site& site) {
   Element element = site.element(0);
-  auto constant = [&](double value) {
-    std::vector<double> list{value};
-    return site.constant_value(Array::of_reals(element, {}, list));
-  };
+  auto constant = [&](double value) { return site.number(element, value); };
   Attributes all{{"axes", Shape{}}, {"keep", 0L}};
   ValueId zero = constant(0), x = site.input(0);
   ValueId high = site.emit("maximum", {site.emit("reduce_max", {x}, all), zero});
@@ -95,6 +92,33 @@ void dynamic_quantize(const Site& site) {
   site.set_output(2, zero_point);
 }
 
+/// Brings one number for each filter to where it meets weights or outputs of this rank.
+ValueId per_filter(const Site& site, ValueId value, size_t rank) {
+  if (value == no_value || site.shape_of(value).size() != 1) return value;
+  Shape shape(rank, 1);
+  shape[0] = site.shape_of(value)[0];
+  return site.reshaped(value, shape);
+}
+
+void conv_integer(const Site& site) {
+  ValueId zero = per_filter(site, site.optional_input(3), site.shape(1).size());
+  site.set_output(0, convolved(site, centred(site, site.input(0), site.optional_input(2)),
+                               centred(site, site.input(1), zero), no_value));
+}
+
+/// Sums are exact in integers; then one factor makes them the numbers that they stand for.
+void qlinear_conv(const Site& site) {
+  size_t rank = site.shape(3).size();
+  if (rank < 3) site.wrong("its weights have no kernel");
+  ValueId weight = centred(site, site.input(3), per_filter(site, site.input(5), rank));
+  ValueId sums =
+      convolved(site, centred(site, site.input(0), site.input(2)), weight, site.optional_input(8));
+  ValueId scale = site.emit("mul", {site.input(1), per_filter(site, site.input(4), rank - 1)});
+  ValueId product = site.emit("mul", {site.cast(sums, site.type_of(scale).element), scale});
+  site.set_output(0, site.emit("quantize", {product, site.input(6), site.input(7)},
+                               {{"to", std::string(name_of(site.element(7)))}}));
+}
+
 }  // namespace
 
 Translations quantised_translations() {
@@ -102,6 +126,8 @@ Translations quantised_translations() {
           {"DequantizeLinear", dequantize},
           {"MatMulInteger", matmul_integer},
           {"QLinearMatMul", qlinear_matmul},
+          {"ConvInteger", conv_integer},
+          {"QLinearConv", qlinear_conv},
           {"DynamicQuantizeLinear", dynamic_quantize}};
 }
 

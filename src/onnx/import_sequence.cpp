@@ -1,8 +1,8 @@
-// import_sequence.cpp: ONNX's lists of tensors. Lengths and places are known, so no list is left in
-// the graph.
+// import_sequence.cpp: ONNX's lists of tensors, and values that may be left out. Lengths and places
+// are known, and so is what is there: neither is left in the graph.
 #include <algorithm>
 
-#include "onnx/site.h"
+#include "onnx/import_graph.h"
 
 namespace lathe {
 namespace {
@@ -58,12 +58,11 @@ void concat(const Site& site) {
   size_t rank = site.shape_of(parts.front()).size();
   bool adds = site.integer("new_axis", 0) == 1;
   size_t axis = site.axis(site.integer("axis", 0), adds ? rank + 1 : rank);
-  for (ValueId& value : parts) {
-    Shape shape = site.shape_of(value);
-    if (adds) shape.insert(shape.begin() + static_cast<long>(axis), 1);
-    value = site.reshaped(value, shape);
+  for (ValueId part : parts) {
+    if (site.shape_of(part).size() != rank) site.wrong("its tensors differ in rank");
   }
-  site.set_output(0, site.emit("concat", parts, {{"axis", static_cast<long>(axis)}}));
+  ValueId whole = adds ? site.stacked(parts, axis) : site.joined(parts, axis);
+  site.set_output(0, parts.size() == 1 ? site.emit("identity", {whole}) : whole);
 }
 
 void split(const Site& site) {
@@ -88,23 +87,72 @@ void split(const Site& site) {
   std::vector<ValueId> parts;
   long start = 0;
   for (long size : sizes) {
-    Shape starts(shape.size(), 0), extents = shape;
-    starts[axis] = start;
-    extents[axis] = size;
-    ValueId part = site.emit("slice", {site.input(0)}, {{"starts", starts}, {"sizes", extents}});
+    if (size < 0 || size > shape[axis] - start) site.wrong("its parts do not fit");
+    ValueId part = site.sliced(site.input(0), axis, start, size);
     start += size;
+    Shape extents = site.shape_of(part);
     if (drops) extents.erase(extents.begin() + static_cast<long>(axis));
     parts.push_back(site.reshaped(part, extents));
   }
   site.set_sequence(0, parts);
 }
 
+/// Hands on a tensor or a list.
+void identity(const Site& site) {
+  if (site.is_sequence(0)) {
+    site.set_sequence(0, site.sequence(0));
+  } else {
+    site.set_output(0, site.emit("identity", {site.input(0)}));
+  }
+}
+
+/// Applies a body to every element of a list, with those of other lists beside it.
+void map(const Site& site) {
+  size_t count = site.sequence(0).size();
+  std::vector<std::vector<ValueId>> lists(site.outputs());
+  for (size_t k = 0; k < count; ++k) {
+    std::vector<TensorOrList> inputs;
+    for (size_t i = 0; i < site.inputs(); ++i) {
+      bool is_list = site.is_sequence(i);
+      if (is_list && site.sequence(i).size() != count) site.wrong("its lists differ in length");
+      inputs.emplace_back(is_list ? site.sequence(i)[k] : site.input(i));
+    }
+    std::vector<TensorOrList> results = translate_body(site, site.subgraph("body"), inputs);
+    for (size_t i = 0; i < lists.size(); ++i) {
+      const auto* id = i < results.size() ? std::get_if<ValueId>(&results[i]) : nullptr;
+      if (id == nullptr) site.wrong(fmt::format("its body computes no tensor {}", i));
+      lists[i].push_back(*id);
+    }
+  }
+  for (size_t i = 0; i < lists.size(); ++i) site.set_sequence(i, lists[i]);
+}
+
+void optional(const Site& site) {
+  if (!site.has(0)) site.unsupported("a value that is left out");
+  identity(site);
+}
+
+void has_element(const Site& site) {
+  std::vector<long> answer{site.has(0) ? 1 : 0};
+  site.set_output(0, site.constant_value(Array::of_integers(Element::boolean, {}, answer)));
+}
+
 }  // namespace
 
 Translations sequence_translations() {
-  return {{"SequenceConstruct", construct}, {"SequenceEmpty", empty},  {"SequenceInsert", insert},
-          {"SequenceErase", erase},         {"SequenceAt", at},        {"SequenceLength", length},
-          {"ConcatFromSequence", concat},   {"SplitToSequence", split}};
+  return {{"SequenceConstruct", construct},
+          {"SequenceEmpty", empty},
+          {"SequenceInsert", insert},
+          {"SequenceErase", erase},
+          {"SequenceAt", at},
+          {"SequenceLength", length},
+          {"SequenceMap", map},
+          {"ConcatFromSequence", concat},
+          {"SplitToSequence", split},
+          {"Identity", identity},
+          {"Optional", optional},
+          {"OptionalHasElement", has_element},
+          {"OptionalGetElement", identity}};
 }
 
 }  // namespace lathe

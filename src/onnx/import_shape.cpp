@@ -86,13 +86,6 @@ void concat(const Site& site) {
   site.set_output(0, site.emit("concat", site.all_inputs(), {{"axis", axis}}));
 }
 
-ValueId part(const Site& site, ValueId value, size_t axis, long start, long size) {
-  Shape starts(site.shape_of(value).size(), 0), sizes = site.shape_of(value);
-  starts[axis] = start;
-  sizes[axis] = size;
-  return site.emit("slice", {value}, {{"starts", starts}, {"sizes", sizes}});
-}
-
 void split(const Site& site) {
   const Shape shape = site.shape(0);
   size_t axis = site.axis(site.integer("axis", 0), shape.size());
@@ -109,7 +102,7 @@ void split(const Site& site) {
     if (i >= sizes->size() || (*sizes)[i] < 0 || (*sizes)[i] > shape[axis] - start) {
       site.wrong("its parts do not fit");
     }
-    site.set_output(i, part(site, site.input(0), axis, start, (*sizes)[i]));
+    site.set_output(i, site.sliced(site.input(0), axis, start, (*sizes)[i]));
     start += (*sizes)[i];
   }
 }

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "onnx/site.h"
+#include "onnx/import_window.h"
 
 namespace lathe {
 namespace {
@@ -69,8 +69,8 @@ Attributes attributes_of(const Windowed& w) {
 }
 
 /// Padding that is negative cuts the input.
-ValueId cut(const Site& site, Windowed& w) {
-  const Shape& shape = site.shape(0);
+ValueId cut(const Site& site, ValueId input, Windowed& w) {
+  const Shape shape = site.shape_of(input);
   Shape starts(shape.size(), 0), sizes = shape;
   bool any = false;
   size_t dims = w.kernel.size();
@@ -82,21 +82,12 @@ ValueId cut(const Site& site, Windowed& w) {
     w.pads[i] = std::max(0L, w.pads[i]);
     w.pads[i + dims] = std::max(0L, w.pads[i + dims]);
   }
-  if (!any) return site.input(0);
-  return site.emit("slice", {site.input(0)}, {{"starts", starts}, {"sizes", sizes}});
+  if (!any) return input;
+  return site.emit("slice", {input}, {{"starts", starts}, {"sizes", sizes}});
 }
 
 void conv(const Site& site) {
-  const Shape& weight = site.shape(1);
-  if (weight.size() < 3) site.wrong("its weights have no kernel");
-  Windowed w = windowed(site, Shape(weight.begin() + 2, weight.end()));
-  if (site.has_attribute("kernel_shape") && site.integers("kernel_shape") != w.kernel) {
-    site.wrong("kernel_shape does not fit the weights");
-  }
-  ValueId input = cut(site, w);
-  Attributes attributes = attributes_of(w);
-  attributes["groups"] = site.integer("group", 1);
-  site.set_output(0, site.emit("conv", {input, site.input(1), site.optional_input(2)}, attributes));
+  site.set_output(0, convolved(site, site.input(0), site.input(1), site.optional_input(2)));
 }
 
 /// Works out the padding of a transposed convolution whose output's shape is given.
@@ -158,8 +149,11 @@ Attributes pool_attributes(const Site& site) {
 }
 
 void max_pool(const Site& site) {
-  if (site.wants(1)) site.unsupported("the indices of the largest values");
-  site.set_output(0, site.emit("max_pool", {site.input(0)}, pool_attributes(site)));
+  Attributes attributes = pool_attributes(site);
+  site.set_output(0, site.emit("max_pool", {site.input(0)}, attributes));
+  if (!site.wants(1)) return;
+  attributes["columns"] = site.integer("storage_order", 0);
+  site.set_output(1, site.emit("max_pool_indices", {site.input(0)}, attributes));
 }
 
 void average_pool(const Site& site) {
@@ -196,12 +190,38 @@ void lrn(const Site& site) {
                                 {"bias", site.real("bias", 1)}}));
 }
 
+/// Puts the mean and variance of the batch in the place of the running ones, and hands those out,
+/// moved towards the batch's.
+void learn_statistics(const Site& site, std::vector<ValueId>& inputs) {
+  Shape axes = spatial_axes(site);
+  axes.insert(axes.begin(), 0);
+  size_t rank = site.shape(0).size();
+  if (rank < 2) site.wrong("its input has no channels");
+  Attributes along{{"axes", axes}, {"keep", 0L}};
+  Shape aligned(rank, 1);
+  aligned[1] = site.shape(0)[1];
+  ValueId mean = site.emit("reduce_mean", {inputs[0]}, along);
+  ValueId difference = site.emit("sub", {inputs[0], site.reshaped(mean, aligned)});
+  ValueId variance = site.emit("reduce_mean", {site.emit("mul", {difference, difference})}, along);
+  double kept = site.real("momentum", 0.9);
+  ValueId old_part = site.number(site.element(0), kept);
+  ValueId new_part = site.number(site.element(0), 1 - kept);
+  for (size_t i = 0; i < 2; ++i) {
+    ValueId& running = inputs[3 + i];
+    ValueId batch = i == 0 ? mean : variance;
+    ValueId next = site.emit(
+        "add", {site.emit("mul", {running, old_part}), site.emit("mul", {batch, new_part})});
+    site.set_output(1 + i, next);
+    running = batch;
+  }
+}
+
 void batch_norm(const Site& site) {
-  if (site.integer("training_mode", 0) != 0) site.unsupported("statistics of the batch");
   if (site.integer("spatial", 1) != 1) site.unsupported("statistics of each element");
   std::vector<ValueId> inputs;
   for (size_t i = 0; i < 5; ++i) inputs.push_back(site.input(i));
   for (size_t i = 1; i < 5; ++i) inputs[i] = site.cast(inputs[i], site.element(0));
+  if (site.integer("training_mode", 0) != 0) learn_statistics(site, inputs);
   site.set_output(0, site.emit("batch_norm", inputs, {{"epsilon", site.real("epsilon", 1e-5)}}));
 }
 
@@ -321,6 +341,19 @@ Translation along_axis(const std::string& op) {
 }
 
 }  // namespace
+
+ValueId convolved(const Site& site, ValueId input, ValueId weight, ValueId bias) {
+  const Shape shape = site.shape_of(weight);
+  if (shape.size() < 3) site.wrong("its weights have no kernel");
+  Windowed w = windowed(site, Shape(shape.begin() + 2, shape.end()));
+  if (site.has_attribute("kernel_shape") && site.integers("kernel_shape") != w.kernel) {
+    site.wrong("kernel_shape does not fit the weights");
+  }
+  input = cut(site, input, w);
+  Attributes attributes = attributes_of(w);
+  attributes["groups"] = site.integer("group", 1);
+  return site.emit("conv", {input, weight, bias}, attributes);
+}
 
 Translations window_translations() {
   return {{"Conv", conv},

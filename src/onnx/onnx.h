@@ -19,7 +19,8 @@ struct ImportOptions {
   /// Shapes of inputs whose dimensions are named or unknown.
   std::map<std::string, Shape> shapes = {};
   /// Values of inputs, where they are known. A network is compiled for fixed shapes: an input that
-  /// decides one (the second of a Reshape) is fixed to its value here; the others stay inputs.
+  /// decides one (the second of a Reshape), by itself or with other known values, is fixed to its
+  /// value here; the others stay inputs.
   std::map<std::string, Array> values = {};
 };
 

@@ -3,18 +3,16 @@
 
 #include <algorithm>
 
-#include "ops/op_evaluate.h"
-
 namespace lathe {
 namespace {
 
 using onnx::AttributeProto;
 
-constexpr size_t most_listed = 1 << 20;     // numbers of an attribute
-constexpr long most_stored = 1L << 25;      // elements that all translations may make
-constexpr long most_folded = 1L << 26;      // elements that all folding may make
-constexpr long most_grown = 1L << 22;       // of those, beyond what was folded
-constexpr double most_instances = 1 << 28;  // that a folded operator may have
+constexpr size_t most_listed = 1 << 20;   // numbers of an attribute
+constexpr long most_stored = 1L << 25;    // elements that all translations may make
+constexpr long most_folded = 1L << 26;    // elements that all folding may make
+constexpr long most_grown = 1L << 22;     // of those, beyond what was folded
+constexpr long most_unrolled = 1L << 16;  // nodes that all loops together may become
 
 /// Elements that a result may have to be computed while importing: enough for every shape, and for
 /// weights that are only rearranged, but no file grows much by it.
@@ -26,19 +24,6 @@ bool is_worth_folding(const std::vector<Type>& outputs, long operands, const Imp
   }
   return count <= std::max(1024L, 4 * operands) && state.folded + count <= most_folded &&
          state.grown + std::max(0L, count - operands) <= most_grown;
-}
-
-/// Has the call few instances? Sums may have many more than operands and results have elements.
-bool is_soon_done(isl::ctx ctx, const Call& call) {
-  std::optional<Nest> nest = executable(ctx, call);
-  if (!nest) return true;
-  double instances = 0;
-  for (const Order& order : nest->order) {
-    double product = 1;
-    for (long extent : extents(order)) product *= static_cast<double>(extent);
-    instances += product;
-  }
-  return instances <= most_instances;
 }
 
 /// ONNX stores 32 bits of a number that somebody wrote with few digits, such as 1e-5: the shortest
@@ -114,6 +99,12 @@ std::optional<Array> Site::tensor(const std::string& name) const {
   return array_of(found->t(), state_.folder, where() + ", attribute '" + name + "'");
 }
 
+const onnx::GraphProto& Site::subgraph(const std::string& name) const {
+  const AttributeProto* found = find(name, AttributeProto::GRAPH);
+  if (found == nullptr || !found->has_g()) wrong(fmt::format("it has no graph '{}'", name));
+  return found->g();
+}
+
 ValueId Site::input(size_t i) const {
   if (!has(i)) wrong(fmt::format("operand {} is missing", i));
   const std::string& name = node_.input(static_cast<int>(i));
@@ -130,6 +121,10 @@ const std::vector<ValueId>& Site::sequence(size_t i) const {
   return found->second;
 }
 
+bool Site::is_sequence(size_t i) const {
+  return has(i) && state_.sequences.contains(node_.input(static_cast<int>(i)));
+}
+
 Shape Site::shape(size_t i) const {
   const Type& known = type(i);
   if (known.dynamic) {
@@ -144,10 +139,7 @@ std::vector<ValueId> Site::all_inputs() const {
   return result;
 }
 
-std::optional<Array> Site::constant_of(ValueId id) const {
-  if (auto found = state_.known.find(id); found != state_.known.end()) return found->second;
-  return state_.graph.value(id).data;
-}
+std::optional<Array> Site::constant_of(ValueId id) const { return known_value(state_, id); }
 
 std::optional<Array> Site::constant(size_t i) const {
   return has(i) ? constant_of(input(i)) : std::nullopt;
@@ -210,7 +202,9 @@ std::vector<ValueId> Site::emit_all(std::string_view op, const std::vector<Value
       return results;
     }
     std::string name = node_.name().empty() && wants(0) ? node_.output(0) : node_.name();
-    return state_.graph.call_all(op, inputs, attributes, name);
+    std::vector<ValueId> results = state_.graph.call_all(op, inputs, attributes, name);
+    for (ValueId id : results) state_.makers[id] = state_.graph.nodes().size() - 1;
+    return results;
   } catch (const Unsupported&) {
     throw;
   } catch (const UserError& error) {
@@ -239,6 +233,13 @@ long Site::storable(const Shape& shape) const {
   if (count > most_stored - state_.stored) wrong("too many elements to store");
   state_.stored += count;
   return count;
+}
+
+void Site::count_unrolled(long nodes) const {
+  state_.unrolled += nodes;
+  if (state_.unrolled > most_unrolled) {
+    unsupported(fmt::format("the model's loops unroll to more than {} nodes", most_unrolled));
+  }
 }
 
 void Site::set_output(size_t i, ValueId value) const {
@@ -274,6 +275,44 @@ ValueId Site::transposed(ValueId value, const Shape& perm) const {
 ValueId Site::cast(ValueId value, Element element) const {
   if (type_of(value).element == element) return value;
   return emit("cast", {value}, {{"to", std::string(name_of(element))}});
+}
+
+Shape Site::static_shape_of(ValueId value) const {
+  if (type_of(value).dynamic) unsupported("the shape of a value depends on data");
+  return shape_of(value);
+}
+
+ValueId Site::sliced(ValueId value, size_t axis, long start, long size) const {
+  Shape sizes = static_shape_of(value), starts(sizes.size(), 0);
+  starts[axis] = start;
+  sizes[axis] = size;
+  return emit("slice", {value}, {{"starts", starts}, {"sizes", sizes}});
+}
+
+ValueId Site::element_at(ValueId value, size_t axis, long index) const {
+  Shape shape = static_shape_of(value);
+  shape.erase(shape.begin() + static_cast<long>(axis));
+  return reshaped(sliced(value, axis, index, 1), shape);
+}
+
+ValueId Site::joined(const std::vector<ValueId>& values, size_t axis) const {
+  if (values.size() == 1) return values.front();
+  return emit("concat", values, {{"axis", static_cast<long>(axis)}});
+}
+
+ValueId Site::stacked(std::vector<ValueId> values, size_t axis) const {
+  for (ValueId& value : values) {
+    Shape shape = static_shape_of(value);
+    if (axis > shape.size()) wrong("its parts differ in their dimensions");
+    shape.insert(shape.begin() + static_cast<long>(axis), 1);
+    value = reshaped(value, shape);
+  }
+  return joined(values, axis);
+}
+
+ValueId Site::number(Element element, double value) const {
+  std::vector<double> list{value};
+  return constant_value(Array::of_reals(element, {}, list));
 }
 
 size_t Site::axis(long value, size_t rank) const {

@@ -22,12 +22,24 @@ struct ImportState {
   Context context;
   std::unordered_map<std::string, ValueId> values;                  ///< by ONNX's names
   std::unordered_map<std::string, std::vector<ValueId>> sequences;  ///< lists of tensors
-  std::unordered_map<ValueId, Array> known;  ///< of inputs whose value was given
-  std::set<ValueId> constants;               ///< that translations made
-  long folded = 0;                           ///< elements that folding made so far
-  long grown = 0;                            ///< of those, elements beyond as many as were folded
-  long stored = 0;                           ///< elements that translations made so far
+  std::unordered_map<ValueId, Array> known;    ///< inputs that were given, what follows from them
+  std::set<ValueId> constants;                 ///< that translations made
+  std::unordered_map<ValueId, size_t> makers;  ///< which node computes a value
+  std::string source;                          ///< the file, for messages
+  std::map<std::string, long> opsets;          ///< versions of the operator sets, by domain
+  /// Initialisers of bodies, which an unrolled loop reads many times.
+  std::unordered_map<const onnx::TensorProto*, ValueId> stored_tensors;
+  long folded = 0;    ///< elements that folding made so far
+  long grown = 0;     ///< of those, elements beyond as many as were folded
+  long stored = 0;    ///< elements that translations made so far
+  long unrolled = 0;  ///< nodes that unrolling made so far
 };
+
+/// Returns a value that is known when the network is imported: a constant, an input whose value was
+/// given, or what follows from such.
+std::optional<Array> known_value(ImportState& state, ValueId id);
+/// Has the call few instances? Sums may have many more than operands and results have elements.
+bool is_soon_done(isl::ctx ctx, const Call& call);
 
 /// Names a node; one without a name of its own is called by its first output.
 std::string name_of_node(const onnx::NodeProto& node);
@@ -52,6 +64,8 @@ class Site {
   std::vector<double> reals(const std::string& name) const;
   std::vector<std::string> texts(const std::string& name) const;
   std::optional<Array> tensor(const std::string& name) const;
+  /// Returns the body of control flow.
+  const onnx::GraphProto& subgraph(const std::string& name) const;
 
   // Operands.
   size_t inputs() const { return static_cast<size_t>(node_.input_size()); }
@@ -64,6 +78,7 @@ class Site {
   Shape shape(size_t i) const;
   Element element(size_t i) const { return type(i).element; }
   const std::vector<ValueId>& sequence(size_t i) const;
+  bool is_sequence(size_t i) const;
   std::vector<ValueId> all_inputs() const;
 
   /// Returns the value of an operand, if it is known now.
@@ -87,6 +102,8 @@ class Site {
   /// Counts the elements of a tensor that a translation is about to make, such as a mask or a list
   /// of indices; fails where they are too many.
   long storable(const Shape& shape) const;
+  /// Counts the nodes that one more round of a loop makes; fails where they are too many.
+  void count_unrolled(long nodes) const;
   /// Makes a value output i of the node.
   void set_output(size_t i, ValueId value) const;
   void set_sequence(size_t i, std::vector<ValueId> values) const;
@@ -95,8 +112,19 @@ class Site {
   ValueId reshaped(ValueId value, const Shape& shape) const;
   ValueId transposed(ValueId value, const Shape& perm) const;
   ValueId cast(ValueId value, Element element) const;
+  /// Returns "size" places along an axis from "start" on.
+  ValueId sliced(ValueId value, size_t axis, long start, long size) const;
+  /// Returns one place along an axis, without that axis.
+  ValueId element_at(ValueId value, size_t axis, long index) const;
+  /// Joins values along an axis that they have, or along a new one; there is at least one value.
+  ValueId joined(const std::vector<ValueId>& values, size_t axis) const;
+  ValueId stacked(std::vector<ValueId> values, size_t axis) const;
+  /// Returns a single number.
+  ValueId number(Element element, double value) const;
   const Type& type_of(ValueId value) const { return state_.graph.type(value); }
   Shape shape_of(ValueId value) const { return type_of(value).shape; }
+  /// Fails where the shape depends on data.
+  Shape static_shape_of(ValueId value) const;
   /// Returns an axis from 0 on; negative ones count from the end of "rank" dimensions.
   size_t axis(long value, size_t rank) const;
 
@@ -125,6 +153,13 @@ Translations index_translations();
 Translations quantised_translations();
 Translations sequence_translations();
 Translations gradient_translations();
+Translations control_translations();
+Translations attention_translations();
+Translations linear_attention_translations();
+Translations recurrent_translations();
+Translations sampling_translations();
+Translations signal_translations();
+Translations training_translations();
 
 /// Returns all of them.
 const Translations& translations();

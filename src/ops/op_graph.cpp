@@ -10,17 +10,20 @@ namespace lathe {
 namespace {
 
 /// Returns the name, or name_1, name_2 ..., whichever is not taken yet, and takes it.
-std::string unique(const std::string& name, std::unordered_set<std::string>& taken) {
-  std::string result = name;
-  for (int i = 1; !taken.insert(result).second; ++i) result = fmt::format("{}_{}", name, i);
-  return result;
+std::string unique(const std::string& name, std::unordered_map<std::string, int>& taken) {
+  auto [found, is_free] = taken.emplace(name, 1);
+  if (is_free) return name;
+  for (int& next = found->second;; ++next) {
+    std::string result = fmt::format("{}_{}", name, next);
+    if (taken.emplace(result, 1).second) return result;
+  }
 }
 
 }  // namespace
 
 GraphBuilder::GraphBuilder(Graph graph) : graph_(std::move(graph)) {
-  for (const Value& value : graph_.values) value_names_.insert(value.name);
-  for (const Node& node : graph_.nodes) node_names_.insert(node.name);
+  for (const Value& value : graph_.values) value_names_.emplace(value.name, 1);
+  for (const Node& node : graph_.nodes) node_names_.emplace(node.name, 1);
 }
 
 ValueId GraphBuilder::add(Value value) {

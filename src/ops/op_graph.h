@@ -8,7 +8,7 @@
 //   return g.build();
 #pragma once
 
-#include <unordered_set>
+#include <unordered_map>
 
 #include "ops/op.h"
 
@@ -53,7 +53,8 @@ class GraphBuilder {
 
  private:
   Graph graph_;
-  std::unordered_set<std::string> value_names_, node_names_;
+  /// Names that are taken, and the first number that may tell another of that name from it.
+  std::unordered_map<std::string, int> value_names_, node_names_;
 
   ValueId add(Value value);
 };

@@ -84,6 +84,14 @@ class OnnxModel {
     return node;
   }
 
+  /// Makes another model's graph an attribute of a node.
+  static void add_body(onnx::NodeProto& node, const std::string& name, OnnxModel& body) {
+    onnx::AttributeProto& attribute = *node.add_attribute();
+    attribute.set_name(name);
+    attribute.set_type(onnx::AttributeProto::GRAPH);
+    *attribute.mutable_g() = body.graph();
+  }
+
   std::string bytes() const { return model_.SerializeAsString(); }
 
   Graph parse(const ImportOptions& options = {},
