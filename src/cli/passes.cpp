@@ -258,7 +258,7 @@ std::function<int()> set_up_passes(Command& app) {
 
 Verb passes() {
   return {"passes", "find the passes that a network needs, and their order", set_up_passes,
-          "lathe passes resnet18-cifar"};
+          "lathe passes mobilenet_v2 --objective throughput --budget 5m"};
 }
 
 }  // namespace lathe::cli
