@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Compiles networks to libraries and uses them as others would: from C, linked in both ways, two in
-# one program, and for the other architecture, in an emulator where there is one.
-# Usage: tests/library.sh LATHE native|cross|two [NETWORK...]
+# one program, one for two shapes, and for the other architecture, in an emulator where there is one.
+# Usage: tests/library.sh LATHE native|cross|two|shapes [NETWORK...]
 # Exit status 77 (skipped) where a tool is absent.
 set -euo pipefail
 lathe=$1 part=$2
@@ -155,6 +155,51 @@ cross() {
       grep -q "compiled for x86-64-v4, but" log || fail "$(cat log)"
     fi
   fi
+}
+
+# One library for two batch sizes: a program finds the one for three samples, and gives it three.
+shapes() {
+  prepare "$1"
+  "$lathe" compile "$1" --also batch=3 -o out --name net >/dev/null
+  check_symbols out
+  check_programs out cc env
+  cat >shapes.c <<'C'
+#include "model.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+int main(void) {
+  int64_t in = net_input_bytes(0), out = net_output_bytes(0);
+  int64_t shape[8];
+  memcpy(shape, net_input_shape(0), net_input_rank(0) * sizeof *shape);
+  shape[0] = 2;
+  const int64_t* shapes[] = {shape};
+  if (net_variant_count() != 2 || net_variant_for(shapes) != -1 || !*net_error()) return 3;
+  shape[0] = 3;
+  int variant = net_variant_for(shapes);
+  if (variant != 1 || net_variant_input_shape(variant, 0)[0] != 3) return 4;
+  if (net_variant_input_bytes(variant, 0) != 3 * in) return 5;
+  if (net_variant_output_bytes(variant, 0) != 3 * out) return 6;
+  if (net_variant_output_shape(variant, 0)[0] != 3) return 7;
+  if (net_create_variant(2, 1) || net_variant_input_shape(2, 0)) return 8;
+  char *x = malloc(3 * in), *y = malloc(3 * out);
+  FILE* file = fopen("x.raw", "rb");
+  if (!file || fread(x, 1, in, file) != (size_t)in) return 9;
+  fclose(file);
+  memcpy(x + in, x, in), memcpy(x + 2 * in, x, in);
+  struct net_model* model = net_create_variant(variant, 2);
+  if (!model || net_run(model, (const void*[]){x}, (void*[]){y})) return 10;
+  net_destroy(model);
+  file = fopen("y.raw", "wb");
+  if (!file || fwrite(y + 2 * out, 1, out, file) != (size_t)out) return 11;
+  fclose(file);
+  free(x), free(y);
+  return 0;
+}
+C
+  cc -Wall -Werror -Iout shapes.c out/model.a -lm -lpthread -o three
+  ./three || fail "three samples: status $?"
+  compare y.raw || fail "three samples"
 }
 
 # Two libraries in one program, linked statically: of the same network, so that they share every

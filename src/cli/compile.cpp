@@ -5,6 +5,7 @@
 #include "cli/verb_tuned.h"
 #include "compile/library.h"
 #include "jobs/made_from.h"
+#include "program/rebatch.h"
 
 namespace lathe::cli {
 namespace {
@@ -20,9 +21,10 @@ struct CompileArgs {
   std::vector<std::string> also;
 };
 
-/// Returns the network for other shapes: "batch=8", "size=64", "x=8x3x224x224", or several of them
-/// with commas between.
-NetworkArguments with_shapes(NetworkArguments network, const std::string& text) {
+/// Loads the network for other shapes: "batch=8", "size=64", "x=8x3x224x224", or several of them with
+/// commas between. A file gets another batch size by being written for it.
+Graph load_for_shapes(NetworkArguments network, const std::string& text) {
+  std::optional<long> samples;
   for (size_t from = 0; from <= text.size();) {
     size_t end = std::min(text.find(',', from), text.size());
     std::string part = text.substr(from, end - from);
@@ -40,10 +42,16 @@ NetworkArguments with_shapes(NetworkArguments network, const std::string& text) 
     }
     Shape extent = parse_shape(part.substr(equals + 1));
     if (extent.size() != 1) fail("--also {}: {} is a number", text, name);
-    if (name == "batch") network.model.batch = extent.front();
-    if (name == "size") network.model.size = extent.front();
+    if (name == "size") {
+      network.model.size = extent.front();
+    } else if (is_network_file(network.network)) {
+      samples = extent.front();
+    } else {
+      network.model.batch = extent.front();
+    }
   }
-  return network;
+  Graph graph = initialised(load_network(network), network.seed);
+  return samples ? rebatched(graph, *samples) : graph;
 }
 
 /// Fails where a model is the one that a recipe was found for, and not what the recipe makes of it.
@@ -103,8 +111,7 @@ void compile_tuned(const CompileArgs& options, const Graph& graph, CompileOption
   how.layouts = layouts_for(options.tuned, how.target, threads);
   std::vector<Compiled> variants = {lathe::compile(graph, how)};
   for (const std::string& shapes : options.also) {
-    NetworkArguments other = with_shapes(options.network, shapes);
-    variants.push_back(lathe::compile(initialised(load_network(other), other.seed), how));
+    variants.push_back(lathe::compile(load_for_shapes(options.network, shapes), how));
   }
   write_library(std::move(variants), options.folder, options.library);
 }
@@ -160,7 +167,7 @@ std::function<int()> set_up_compile(Command& app) {
       ->otherwise("the usual ones: 'lathe list passes'");
   app.add_option("--also SHAPES", options->also,
                  "compile for other shapes, too, as in 'batch=8', 'size=64' or "
-                 "'x=8x3x224x224'; programs choose when they run; may be given several times");
+                 "'x=8x3x224x224'; programs choose when they run");
   app.add_option("--name", options->library.name, "the first word of all names of functions")
       ->otherwise("the network's name");
   app.add_flag("--thorough", options->thorough, "let LLVM optimise the code for longer");

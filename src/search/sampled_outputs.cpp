@@ -116,11 +116,12 @@ std::vector<long> sampled_elements(const Shape& shape, size_t count, uint64_t se
     }
     add(index);
   }
-  while (result.size() < count) {
+  // Every other one is at an edge, as far as there are new ones: a vector has two.
+  for (size_t tried = 0; result.size() < count; ++tried) {
     for (size_t i = 0; i < shape.size(); ++i) {
       index[i] = static_cast<long>(random.below(static_cast<uint64_t>(shape[i])));
     }
-    if (result.size() % 2 == 0) {
+    if (tried % 2 == 0) {
       size_t edge = random.below(shape.size());
       index[edge] = random.below(2) == 0 ? 0 : shape[edge] - 1;
     }

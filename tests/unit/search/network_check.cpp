@@ -109,6 +109,8 @@ TEST(NetworkCheck, SamplesCornersAndEdges) {
     EXPECT_NE(std::find(some.begin(), some.end(), corner), some.end()) << corner;
   }
   EXPECT_EQ(some, sampled_elements({1, 64, 56, 56}, 96, 1));
+  // A vector has two edges, which are soon known.
+  EXPECT_EQ(sampled_elements({100}, 64, 1).size(), 64U);
 }
 
 TEST(NetworkBench, CountsWhatWasCheckedAndRefusesAWrongKernel) {
