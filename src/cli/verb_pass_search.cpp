@@ -95,6 +95,8 @@ void print_pass_search(const PassSearchResult& found, const PassSearchOptions& o
   fmt::print("{:<14} {:>16} {:>8} {:>9} {:>9} {:>11}\n", "",
              throughput ? "throughput" : "latency", "speed", "passes", "kernels", "memory");
   print_row("default", found.usual, found, options.objective);
+  bool is_leaner = found.lean.passes.size() < found.usual.passes.size() && !found.stopped;
+  if (is_leaner) print_row("the same", found.lean, found, options.objective);
   bool same = found.best.hash == found.usual.hash;
   if (!same) {
     print_row(fmt::format("found ({})", found.best.way), found.best, found, options.objective);
@@ -103,6 +105,11 @@ void print_pass_search(const PassSearchResult& found, const PassSearchOptions& o
   fmt::print("\n");
   print_labelled("found", same ? "nothing is better than the default"
                                : fmt::format("{}", fmt::join(found.best.passes, ", ")));
+  if (is_leaner) {
+    print_labelled("the same", fmt::format("{} of the default's {} passes lead to its graph: {}",
+                                           found.lean.passes.size(), found.usual.passes.size(),
+                                           fmt::join(found.lean.passes, ", ")));
+  }
   print_labelled("power", power_text(found));
   print_labelled("journal", found.folder);
   if (found.stopped) {
@@ -120,7 +127,10 @@ nlohmann::json pass_search_json(const PassSearchResult& found, const PassSearchO
                       {"gain", found.gain(found.best, options.objective)},
                       {"sensors", found.sensors},
                       {"stopped", found.stopped}};
-  if (!found.stopped) json["all"] = measures_json(found.all);
+  if (!found.stopped) {
+    json["lean"] = measures_json(found.lean);
+    json["all"] = measures_json(found.all);
+  }
   for (const PassCandidate& each : found.candidates) {
     json["candidates"].push_back(measures_json(each));
   }

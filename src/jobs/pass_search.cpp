@@ -2,7 +2,6 @@
 #include "jobs/pass_search.h"
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "base/error.h"
@@ -157,7 +156,7 @@ class PassSearch {
   Random random_;
   PassList everything_, relevant_;
   std::unique_ptr<NetworkBench> bench_;
-  std::map<uint64_t, size_t> known_;  // candidates, by their graphs
+  std::set<uint64_t> known_;  // graphs of the candidates
   PassSearchResult result_;
   Clock::time_point begin_ = Clock::now();
 
@@ -214,16 +213,12 @@ class PassSearch {
     ++result_.sequences;
     PassCandidate candidate{way, passes, 0, "", {}};
     try {
-      candidate.hash = written_hash(ready_to_compile(graph_, context_, passes));
+      candidate.hash = hash_after(passes);
     } catch (const UserError& error) {
       candidate.failure = error.what();
     }
     if (candidate.failure.empty()) {
-      auto [at, is_new] = known_.try_emplace(candidate.hash, result_.candidates.size());
-      if (!is_new) {
-        keep_shorter(result_.candidates[at->second], candidate);
-        return false;
-      }
+      if (!known_.insert(candidate.hash).second) return false;
       measure(tried, first_seconds, candidate);
     }
     result_.candidates.push_back(candidate);
@@ -232,9 +227,18 @@ class PassSearch {
     return true;
   }
 
-  /// The same graph from fewer passes is the same candidate, compiled in less time.
-  static void keep_shorter(PassCandidate& known, const PassCandidate& other) {
-    if (known.way != "BL" && other.passes.size() < known.passes.size()) known.passes = other.passes;
+  uint64_t hash_after(const PassList& passes) const {
+    return written_hash(ready_to_compile(graph_, context_, passes));
+  }
+
+  /// Leaves out passes one by one, as long as the same graph comes out.
+  PassList shortened(PassList passes, uint64_t hash) const {
+    for (size_t i = passes.size(); i-- > 0 && !listener_.is_stopped();) {
+      PassList fewer = passes;
+      fewer.erase(fewer.begin() + static_cast<long>(i));
+      if (hash_after(fewer) == hash) passes = std::move(fewer);
+    }
+    return passes;
   }
 
   void measure(const char* subject, double seconds, PassCandidate& candidate) {
@@ -314,8 +318,13 @@ class PassSearch {
         if (each.failure.empty() && is_better(each)) result_.best = each;
       }
       measure_again(result_.all);
+      result_.lean = result_.usual;
+      result_.lean.passes = shortened(result_.usual.passes, result_.usual.hash);
+      if (result_.best.hash != result_.usual.hash) {
+        result_.best.passes = shortened(result_.best.passes, result_.best.hash);
+      }
     }
-    for (PassCandidate* each : {&result_.usual, &result_.best, &result_.all}) {
+    for (PassCandidate* each : {&result_.usual, &result_.lean, &result_.best, &result_.all}) {
       if (!listener_.is_stopped()) measure_compiling(*each);
     }
     result_.stopped = listener_.is_stopped();

@@ -59,6 +59,7 @@ struct PassSearchResult {
   size_t sequences = 0;                   ///< that were proposed
   std::vector<PassCandidate> candidates;  ///< one for each graph, in the order in which they came
   PassCandidate usual, best;              ///< measured again, for longer
+  PassCandidate lean;                     ///< the fewest passes found that do the same as the usual
   PassCandidate all;                      ///< every pass that may run
   std::vector<std::string> sensors;       ///< that show power or temperature
   bool stopped = false;

@@ -58,7 +58,7 @@ std::vector<Array> run_gather(const Call& call, const std::vector<Array>& inputs
 Op gather() {
   return {.name = "gather",
           .summary = "slices along one dimension, chosen by indices",
-          .examples = {"gather(f32[5x3], i64[2])", "gather(string[2x4], i32[3x2], axis=-1)"},
+          .examples = {"gather(f32[5x3], i64[2])", "gather(i16[2x4], i32[3x2], axis=-1)"},
           .graph = {.least = 2,
                     .most = 2,
                     .settings = {{"axis", 0L, "the dimension that the indices index"}},

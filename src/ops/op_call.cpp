@@ -192,6 +192,9 @@ Nest nest_of(isl::ctx ctx, const Call& call) {
   if (call.op().graph.nest == nullptr) {
     call.refuse("the elements that it reads depend on data: it has no nest");
   }
+  for (size_t i = 0; i < call.inputs(); ++i) {
+    if (call.has(i) && call.element(i) == Element::string) call.refuse("texts have no nest");
+  }
   check_extents(call);
   return call.op().graph.nest(ctx, call);
 }

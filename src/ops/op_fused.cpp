@@ -101,6 +101,9 @@ TypedPart typed(const Call& fused, Part part, const std::vector<TypedPart>& befo
     Call call(*part.op, std::move(operands), part.attributes);
     std::vector<Type> types = infer(call);
     if (types.size() != 1) call.refuse("has {} outputs; only one can be fused", types.size());
+    if (part.op->graph.run != nullptr && !reads_are_known(call)) {
+      call.refuse("cannot be fused: data decide what it reads");
+    }
     check_type(fused, fmt::format("result #{}", before.size()), types[0]);
     return {std::move(part), std::move(call), types[0]};
   } catch (const UserError& error) {

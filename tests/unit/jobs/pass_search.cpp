@@ -43,6 +43,9 @@ TEST(PassSearch, FindsASequenceThatComputesTheSame) {
   EXPECT_GT(found.usual.measures.pass_seconds, 0);
   EXPECT_GT(found.usual.measures.kernel_seconds, 0);
   EXPECT_GE(found.sequences, found.candidates.size());
+  EXPECT_LT(found.lean.passes.size(), found.usual.passes.size());
+  EXPECT_EQ(written_hash(ready_to_compile(graph, {.workers = 1}, found.lean.passes)),
+            found.usual.hash);
   std::set<uint64_t> hashes;
   for (const PassCandidate& each : found.candidates) {
     EXPECT_EQ(each.failure, "") << print_passes(each.passes);

@@ -171,7 +171,9 @@ TEST(Fused, RefusesCallsThatDoNotFit) {
   expect_refused("\"add(%0)\"", "fused: calls[0]: add: takes 2 operands, not 1");
   expect_refused("\"add(%0, %1)\", \"clip(#0, most=1.0)\"",
                  "fused: calls[1]: clip: no attribute 'most'; it has: min, max");
-  expect_refused("\"gather(%0, %1)\"", "gather cannot be fused: it has no nest in a graph");
+  expect_refused("\"non_zero(%0)\"", "non_zero cannot be fused: it has no nest in a graph");
+  expect_call_error("fused(f32[2x3], i64[4], calls=[\"gather(%0, %1)\"])",
+                    "fused: calls[0]: gather: cannot be fused: data decide what it reads");
   expect_refused("\"fused(%0, %1)\"", "a fused operator is no part of another");
   expect_call_error("fused(f32[2x0], calls=[\"relu(%0)\"])", "fused: operand %0 is empty");
 }
