@@ -36,8 +36,7 @@ static_assert(sizeof(lathe_network) == 120 && offsetof(lathe_network, name) == 8
               offsetof(lathe_network, arena_bytes) == 80 &&
               offsetof(lathe_network, scratch_bytes) == 88 &&
               offsetof(lathe_network, prepared_bytes) == 96 &&
-              offsetof(lathe_network, first_step) == 104 &&
-              offsetof(lathe_network, next) == 112);
+              offsetof(lathe_network, first_step) == 104 && offsetof(lathe_network, next) == 112);
 static_assert(LATHE_RUNTIME_VERSION == 3, "the structures changed: change the types below, too");
 
 /// The functions of a library (api.h), with their types as letters: the result, then the arguments.
@@ -47,15 +46,29 @@ struct Function {
   const char* types;
 };
 constexpr std::array functions = {
-    Function{"create", "pi"},       Function{"destroy", "vp"},        Function{"run", "ippp"},
-    Function{"threads", "ip"},      Function{"error", "p"},           Function{"input_count", "i"},
-    Function{"input_name", "pi"},   Function{"input_element", "pi"},  Function{"input_rank", "ii"},
-    Function{"input_shape", "pi"},  Function{"input_bytes", "li"},    Function{"output_count", "i"},
-    Function{"output_name", "pi"},  Function{"output_element", "pi"}, Function{"output_rank", "ii"},
-    Function{"output_shape", "pi"}, Function{"output_bytes", "li"},
-    Function{"variant_count", "i"}, Function{"variant_for", "ip"},
-    Function{"create_variant", "pii"}, Function{"variant_input_shape", "pii"},
-    Function{"variant_input_bytes", "lii"}, Function{"variant_output_shape", "pii"},
+    Function{"create", "pi"},
+    Function{"destroy", "vp"},
+    Function{"run", "ippp"},
+    Function{"threads", "ip"},
+    Function{"error", "p"},
+    Function{"input_count", "i"},
+    Function{"input_name", "pi"},
+    Function{"input_element", "pi"},
+    Function{"input_rank", "ii"},
+    Function{"input_shape", "pi"},
+    Function{"input_bytes", "li"},
+    Function{"output_count", "i"},
+    Function{"output_name", "pi"},
+    Function{"output_element", "pi"},
+    Function{"output_rank", "ii"},
+    Function{"output_shape", "pi"},
+    Function{"output_bytes", "li"},
+    Function{"variant_count", "i"},
+    Function{"variant_for", "ip"},
+    Function{"create_variant", "pii"},
+    Function{"variant_input_shape", "pii"},
+    Function{"variant_input_bytes", "lii"},
+    Function{"variant_output_shape", "pii"},
     Function{"variant_output_bytes", "lii"},
 };
 
@@ -160,20 +173,19 @@ class TableWriter {
   llvm::Constant* count(size_t n) { return number(int_, static_cast<int64_t>(n)); }
 
   llvm::Constant* network(const Tables& tables, llvm::Constant* next) {
-    auto* type = llvm::StructType::get(int_, pointer_, pointer_, int_, int_, int_, int_, pointer_,
-                                       pointer_, pointer_, pointer_, pointer_, long_, long_, long_,
-                                       long_, pointer_);
+    auto* type =
+        llvm::StructType::get(int_, pointer_, pointer_, int_, int_, int_, int_, pointer_, pointer_,
+                              pointer_, pointer_, pointer_, long_, long_, long_, long_, pointer_);
     const llvm::DataLayout& layout = module_.getDataLayout();
     check(layout.getTypeAllocSize(type) == sizeof(lathe_network), "LLVM lays structures out as C");
     return constant(
-        structure(
-            type,
-            {number(int_, LATHE_RUNTIME_VERSION), text(tables.name), text(tables.target.name),
-             count(tables.steps.size()), count(tables.places.size()), count(tables.inputs.size()),
-             count(tables.outputs.size()), steps(tables), places(tables),
-             faces(tables.inputs, "inputs"), faces(tables.outputs, "outputs"), weights_,
-             number(long_, tables.arena_bytes), number(long_, tables.scratch_bytes),
-             number(long_, tables.prepared_bytes), number(long_, tables.first_step), next}),
+        structure(type,
+                  {number(int_, LATHE_RUNTIME_VERSION), text(tables.name), text(tables.target.name),
+                   count(tables.steps.size()), count(tables.places.size()),
+                   count(tables.inputs.size()), count(tables.outputs.size()), steps(tables),
+                   places(tables), faces(tables.inputs, "inputs"), faces(tables.outputs, "outputs"),
+                   weights_, number(long_, tables.arena_bytes), number(long_, tables.scratch_bytes),
+                   number(long_, tables.prepared_bytes), number(long_, tables.first_step), next}),
         "network");
   }
 

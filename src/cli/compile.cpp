@@ -21,8 +21,8 @@ struct CompileArgs {
   std::vector<std::string> also;
 };
 
-/// Loads the network for other shapes: "batch=8", "size=64", "x=8x3x224x224", or several of them with
-/// commas between. A file gets another batch size by being written for it.
+/// Loads the network for other shapes: "batch=8", "size=64", "x=8x3x224x224", or several of them
+/// with commas between. A file gets another batch size by being written for it.
 Graph load_for_shapes(NetworkArguments network, const std::string& text) {
   std::optional<long> samples;
   for (size_t from = 0; from <= text.size();) {

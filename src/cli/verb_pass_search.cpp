@@ -31,9 +31,8 @@ void print_row(const std::string& name, const PassCandidate& candidate,
     fmt::print("{:<14} {}\n", name, wrapped("failed: " + candidate.failure, 15, 15));
     return;
   }
-  fmt::print("{:<14} {:>16} {:>7.2f}x {:>9} {:>9} {:>11}\n", name,
-             print_speed(m, found, objective), m.own / m.seconds, print_seconds(m.pass_seconds),
-             print_seconds(m.kernel_seconds),
+  fmt::print("{:<14} {:>16} {:>7.2f}x {:>9} {:>9} {:>11}\n", name, print_speed(m, found, objective),
+             m.own / m.seconds, print_seconds(m.pass_seconds), print_seconds(m.kernel_seconds),
              fmt::format("{:.1f} MiB", static_cast<double>(m.bytes) / mib));
 }
 
@@ -92,8 +91,8 @@ void print_pass_search(const PassSearchResult& found, const PassSearchOptions& o
              found.sequences, name_of(options.objective), found.candidates.size(), found.batch,
              options.threads, options.threads == 1 ? "" : "s");
   bool throughput = options.objective == PassObjective::throughput;
-  fmt::print("{:<14} {:>16} {:>8} {:>9} {:>9} {:>11}\n", "",
-             throughput ? "throughput" : "latency", "speed", "passes", "kernels", "memory");
+  fmt::print("{:<14} {:>16} {:>8} {:>9} {:>9} {:>11}\n", "", throughput ? "throughput" : "latency",
+             "speed", "passes", "kernels", "memory");
   print_row("default", found.usual, found, options.objective);
   bool is_leaner = found.lean.passes.size() < found.usual.passes.size() && !found.stopped;
   if (is_leaner) print_row("the same", found.lean, found, options.objective);

@@ -46,10 +46,10 @@ class Printer {
         fmt::format("{} + {}", code_.tensors[i.tensor].name, poly::text(i.offset, names_));
     for (size_t k = 0; k < i.picked.size(); ++k) {
       const Layout::Axis& axis = i.picked[k].axis;
-      text += axis.block == 1 ? fmt::format(" + {}*v{}", axis.outer, i.args[k])
-                              : fmt::format(" + {}*(v{} / {}) + {}*(v{} mod {})", axis.outer,
-                                            i.args[k], axis.block, axis.inner, i.args[k],
-                                            axis.block);
+      text += axis.block == 1
+                  ? fmt::format(" + {}*v{}", axis.outer, i.args[k])
+                  : fmt::format(" + {}*(v{} / {}) + {}*(v{} mod {})", axis.outer, i.args[k],
+                                axis.block, axis.inner, i.args[k], axis.block);
     }
     return text;
   }

@@ -92,7 +92,7 @@ struct Compiled {
   std::vector<CompiledNode> nodes;
   std::vector<CompiledFace> inputs, outputs;
   std::vector<std::byte> weights;
-  std::vector<WeightPiece> pieces;  ///< of the weights, in order; steps refer to where one begins
+  std::vector<WeightPiece> pieces;    ///< of the weights, in order; steps refer to where one begins
   std::vector<CompiledWeight> later;  ///< weights that must be written before the network runs
   long arena_bytes = 0, scratch_bytes = 0;
   long prepared_bytes = 0;  ///< of what the first steps make from the weights

@@ -20,8 +20,10 @@ using Json = nlohmann::json;
 using Clock = std::chrono::steady_clock;
 
 constexpr std::pair<PassObjective, const char*> objectives[] = {
-    {PassObjective::latency, "latency"}, {PassObjective::throughput, "throughput"},
-    {PassObjective::compile_time, "compile-time"}, {PassObjective::memory, "memory"},
+    {PassObjective::latency, "latency"},
+    {PassObjective::throughput, "throughput"},
+    {PassObjective::compile_time, "compile-time"},
+    {PassObjective::memory, "memory"},
     {PassObjective::power, "power"}};
 
 /// As many as the study has of each before climbing begins.
@@ -297,8 +299,8 @@ class PassSearch {
   }
 
   void tell(const PassCandidate& candidate) const {
-    listener_(NetworkTried{trial_of(tried, candidate),
-                           static_cast<long>(result_.candidates.size()), candidate.way});
+    listener_(NetworkTried{trial_of(tried, candidate), static_cast<long>(result_.candidates.size()),
+                           candidate.way});
   }
 
   // ---- the end ------------------------------------------------------------------------------
@@ -330,7 +332,8 @@ class PassSearch {
     result_.stopped = listener_.is_stopped();
   }
 
-  /// Is a candidate better than the best so far? Than the usual passes by more than a clock's noise.
+  /// Is a candidate better than the best so far? Than the usual passes by more than a clock's
+  /// noise.
   bool is_better(const PassCandidate& candidate) const {
     bool is_exact = options_.objective == PassObjective::memory;
     bool is_usual = result_.best.hash == result_.usual.hash;
@@ -347,9 +350,8 @@ class PassSearch {
     for (const PassCandidate& each : result_.candidates) {
       if (each.failure.empty() && each.hash != result_.usual.hash) list.push_back(each);
     }
-    std::stable_sort(list.begin(), list.end(), [&](const auto& a, const auto& b) {
-      return gain(a) > gain(b);
-    });
+    std::stable_sort(list.begin(), list.end(),
+                     [&](const auto& a, const auto& b) { return gain(a) > gain(b); });
     if (list.size() > measured_again) list.resize(measured_again);
     return list;
   }

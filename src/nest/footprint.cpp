@@ -70,9 +70,8 @@ isl::multi_aff without(const isl::multi_aff& at, const std::vector<bool>& droppe
 bool is_picked_from(const Nest& nest, size_t tensor) {
   bool result = false;
   for (const Statement& s : nest.statements()) {
-    each_pick(s.value, [&](const Pick& pick) {
-      result = result || s.reads[pick.read].tensor == tensor;
-    });
+    each_pick(s.value,
+              [&](const Pick& pick) { result = result || s.reads[pick.read].tensor == tensor; });
   }
   return result;
 }

@@ -53,9 +53,10 @@ void verify_picks(const Statement& s, const std::vector<Tensor>& tensors) {
       }
       isl::aff at = access.at.at(static_cast<int>(along.dim));
       if (!poly::same(at, poly::constant(s.domain.space(), 0)) || tensor.pad[along.dim] != Pad{}) {
-        fail("statement '{}': {} is picked along dimension {}, so its index there is 0, without "
-             "padding",
-             s.name, tensor.name, along.dim);
+        fail(
+            "statement '{}': {} is picked along dimension {}, so its index there is 0, without "
+            "padding",
+            s.name, tensor.name, along.dim);
       }
     }
   });

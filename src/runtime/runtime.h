@@ -61,7 +61,7 @@ struct lathe_network {
   int64_t arena_bytes;
   int64_t scratch_bytes; /* of one worker */
   int64_t prepared_bytes;
-  int64_t first_step; /* the steps before this one run once, when a model is made */
+  int64_t first_step;               /* the steps before this one run once, when a model is made */
   const struct lathe_network* next; /* the same network for inputs of other shapes; null: none */
 };
 

@@ -147,9 +147,7 @@ void PowerMeter::find_sensors(const std::string& folder) {
   }
 }
 
-bool PowerMeter::shows_power() const {
-  return !energies_.empty() || power_now().has_value();
-}
+bool PowerMeter::shows_power() const { return !energies_.empty() || power_now().has_value(); }
 
 bool PowerMeter::shows_temperature() const { return hottest().has_value(); }
 

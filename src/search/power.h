@@ -48,9 +48,9 @@ class PowerMeter {
     std::string path;
     double range;  ///< microjoules after which it begins again at 0
   };
-  std::vector<Counter> energies_;       ///< microjoules since some time
-  std::vector<std::string> powers_;     ///< microwatts now
-  std::vector<std::string> heats_;      ///< thousandths of a degree Celsius
+  std::vector<Counter> energies_;    ///< microjoules since some time
+  std::vector<std::string> powers_;  ///< microwatts now
+  std::vector<std::string> heats_;   ///< thousandths of a degree Celsius
   std::unique_ptr<NvidiaSensors> nvidia_;
   std::vector<std::string> sources_;
 

@@ -132,9 +132,13 @@ TEST(Library, ReplacesItsOwnFolderAndNoOther) {
 Graph network_for(long batch) {
   std::string n = std::to_string(batch);
   return initialised(parse_graph("graph many\n"
-                                 "input x: f32[" + n + "x3x8x8]\n"
+                                 "input x: f32[" +
+                                 n +
+                                 "x3x8x8]\n"
                                  "weight w: f32[16x3x3x3] = normal(0.3)\n"
-                                 "y = conv(x, w, pads=[1, 1, 1, 1]): f32[" + n + "x16x8x8]\n"
+                                 "y = conv(x, w, pads=[1, 1, 1, 1]): f32[" +
+                                 n +
+                                 "x16x8x8]\n"
                                  "output y\n"),
                      1);
 }
@@ -144,9 +148,9 @@ TEST(Library, HoldsANetworkForSeveralShapes) {
   std::vector<Compiled> variants = {compile(network_for(1)), compile(network_for(4))};
   size_t own = variants[0].weights.size();
   write_library(variants, folder.file("out"));
-  EXPECT_NE(content_of(folder.file("out/manifest.json")).find(
-                fmt::format("\"weights_bytes\": {}", own)),
-            std::string::npos)
+  EXPECT_NE(
+      content_of(folder.file("out/manifest.json")).find(fmt::format("\"weights_bytes\": {}", own)),
+      std::string::npos)
       << "weights that both read in the same order are there once";
   LoadedLibrary library(folder.file("out"), 1);
   EXPECT_EQ(library.inputs()[0].type.shape, (Shape{1, 3, 8, 8}));
@@ -161,10 +165,16 @@ TEST(Library, RefusesVariantsOfOtherNetworks) {
   TemporaryDirectory folder;
   Compiled one = compile(network_for(1)), other = compile(small_graph("many"));
   other.inputs[0].name = "z";
-  expect_failure([&] { write_library(std::vector<Compiled>{one, other}, folder.file("out")); },
-                 {"one network for several shapes"});
-  expect_failure([&] { write_library(std::vector<Compiled>{one, one}, folder.file("out")); },
-                 {"two variants are for the same shapes"});
+  expect_failure(
+      [&] {
+        write_library(std::vector<Compiled>{one, other}, folder.file("out"));
+      },
+      {"one network for several shapes"});
+  expect_failure(
+      [&] {
+        write_library(std::vector<Compiled>{one, one}, folder.file("out"));
+      },
+      {"two variants are for the same shapes"});
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include "nest/footprint.h"
 #include "nest/interpret.h"
 #include "nest/text.h"
-#include "ops/op_graph.h"
 #include "ops/op_evaluate.h"
+#include "ops/op_graph.h"
 #include "support/temporary.h"
 #include "transforms/transform.h"
 
