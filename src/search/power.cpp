@@ -73,7 +73,7 @@ class NvidiaSensors {
   }
 
  private:
-  // As nvml.h declares them.
+  // As NVIDIA's header declares them.
   static constexpr int success = 0;
   static constexpr int gpu_die = 0;
   void* library_ = nullptr;
