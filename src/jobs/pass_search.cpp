@@ -333,12 +333,11 @@ class PassSearch {
   }
 
   /// Is a candidate better than the best so far? Than the usual passes by more than a clock's
-  /// noise.
+  /// noise; what those seem to gain beside themselves is noise, too.
   bool is_better(const PassCandidate& candidate) const {
     bool is_exact = options_.objective == PassObjective::memory;
     bool is_usual = result_.best.hash == result_.usual.hash;
-    double least = is_usual && !is_exact ? least_gain : 1;
-    return gain(candidate) > least * (is_usual ? 1 : gain(result_.best));
+    return gain(candidate) > (is_usual && !is_exact ? least_gain : 1) * gain(result_.best);
   }
 
   double again_seconds() const {
