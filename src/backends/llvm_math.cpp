@@ -84,12 +84,20 @@ Value* LlvmMath::library(const char* name, const std::vector<Value*>& args) {
   return result;
 }
 
+/// Returns a value, or NaN where "b" is that. x86-64 chooses between two by one comparison, which
+/// sees NaN only in the first of them; a constant is none.
+Value* LlvmMath::unless_nan(Value* b, Value* value) {
+  if (llvm::isa<llvm::Constant>(b)) return value;
+  return builder_.CreateSelect(builder_.CreateFCmpUNO(b, b), b, value);
+}
+
 Value* LlvmMath::maximum(Value* a, Value* b) {
   if (number_ == Number::i64) {
     return builder_.CreateSelect(builder_.CreateICmpSLT(a, b), b, a);
   }
   if (architecture_ == Architecture::aarch64) return intrinsic(intrinsics::maximum, {a, b});
-  return builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), b, a);
+  if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
+  return unless_nan(b, builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), b, a));
 }
 
 Value* LlvmMath::minimum(Value* a, Value* b) {
@@ -97,7 +105,8 @@ Value* LlvmMath::minimum(Value* a, Value* b) {
     return builder_.CreateSelect(builder_.CreateICmpSLT(b, a), b, a);
   }
   if (architecture_ == Architecture::aarch64) return intrinsic(intrinsics::minimum, {a, b});
-  return builder_.CreateSelect(builder_.CreateFCmpOLT(b, a), b, a);
+  if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
+  return unless_nan(b, builder_.CreateSelect(builder_.CreateFCmpOLT(b, a), b, a));
 }
 
 Value* LlvmMath::fma(Value* a, Value* b, Value* c) { return intrinsic(intrinsics::fma, {a, b, c}); }

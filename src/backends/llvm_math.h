@@ -43,6 +43,7 @@ class LlvmMath {
   llvm::Value* same(double value, llvm::Value* like);
   llvm::Value* integer_same(long value, llvm::Value* like);
   llvm::Value* truth(llvm::Value* condition);
+  llvm::Value* unless_nan(llvm::Value* b, llvm::Value* value);
   llvm::Value* maximum(llvm::Value* a, llvm::Value* b);
   llvm::Value* minimum(llvm::Value* a, llvm::Value* b);
   llvm::Value* intrinsic(unsigned id, const std::vector<llvm::Value*>& args);

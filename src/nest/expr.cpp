@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "nest/interpret_numbers.h"
 
 namespace lathe {
 
@@ -188,9 +189,9 @@ template <class T>
 T evaluate(Expr::Op op, const T* a) {
   switch (op) {
     case Expr::Op::max:
-      return a[0] < a[1] ? a[1] : a[0];
+      return larger(a[0], a[1]);
     case Expr::Op::min:
-      return a[1] < a[0] ? a[1] : a[0];
+      return smaller(a[0], a[1]);
     case Expr::Op::less:
       return a[0] < a[1] ? T(1) : T(0);
     case Expr::Op::less_equal:

@@ -166,7 +166,7 @@ class Interpreter {
         element += value;
         break;
       case Update::maximum:
-        element = std::max(element, value);
+        element = larger(element, value);
         break;
     }
   }
@@ -235,7 +235,7 @@ class Interpreter {
         for (long i = 0; i < n; ++i) out[i * stride] += values[i];
         break;
       case Update::maximum:
-        for (long i = 0; i < n; ++i) out[i * stride] = std::max(out[i * stride], values[i]);
+        for (long i = 0; i < n; ++i) out[i * stride] = larger(out[i * stride], values[i]);
         break;
     }
   }

@@ -122,7 +122,7 @@ struct ElementInterpreter<T>::Sum {
         return;
       }
       case Update::maximum:
-        value = std::max(value, term.value);
+        value = larger(value, term.value);
         errors = std::max(errors, term.error);
         return;
     }

@@ -1,7 +1,8 @@
-// How the interpreters read the numbers of the text form, which are doubles, as what they compute
-// with. Shared by interpret.cpp and interpret_elements.cpp.
+// Numbers as the interpreters compute with them: read from the text form, which has doubles, and
+// compared. Shared by expr.cpp, interpret.cpp and interpret_elements.cpp.
 #pragma once
 
+#include <cmath>
 #include <limits>
 #include <type_traits>
 
@@ -21,6 +22,22 @@ T from_double(double value) {
   if (value == -infinity) return lowest<T>();
   if (std::is_integral_v<T> && value == infinity) return std::numeric_limits<T>::max();
   return static_cast<T>(value);
+}
+
+/// Return the larger or the smaller of two values; what is no number, if one of them is that.
+template <class T>
+T larger(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(b)) return b;
+  }
+  return a < b ? b : a;
+}
+template <class T>
+T smaller(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(b)) return b;
+  }
+  return b < a ? b : a;
 }
 
 }  // namespace lathe
