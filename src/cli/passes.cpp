@@ -227,7 +227,7 @@ int run_passes(const PassesArgs& options) {
   for (const PassRelevance& each : found) json["relevance"].push_back(to_json(each));
   if (!options.json) print_found(graph, found);
   if (search.seconds > 0) {
-    PassSearchResult best = search_passes(graph, found, search, telling_of_passes(search));
+    PassSearchResult best = search_passes(graph, found, search, telling_of_passes());
     json["search"] = pass_search_json(best, search);
     if (!options.json) print_pass_search(best, search);
   }

@@ -70,7 +70,7 @@ nlohmann::json measures_json(const PassCandidate& candidate) {
 
 }  // namespace
 
-JobListener telling_of_passes(const PassSearchOptions& /*options*/) {
+JobListener telling_of_passes() {
   listen_to_interruptions();
   auto tell = [](const JobEvent& event) {
     const auto* tried = std::get_if<NetworkTried>(&event);

@@ -8,7 +8,7 @@
 namespace lathe::cli {
 
 /// Returns who listens to a search: each candidate is a line on the terminal's error output.
-JobListener telling_of_passes(const PassSearchOptions& options);
+JobListener telling_of_passes();
 
 void print_pass_search(const PassSearchResult& found, const PassSearchOptions& options);
 

@@ -201,7 +201,7 @@ class PassSearch {
     }
   }
 
-  /// Returns the best candidate so far; of those alike, the one with the fewest passes.
+  /// Returns the best candidate so far.
   const PassCandidate& best() const {
     const PassCandidate* best = &result_.candidates.front();
     for (const PassCandidate& each : result_.candidates) {

@@ -1,6 +1,7 @@
 // Picks: elements that data choose.
 #include <gtest/gtest.h>
 
+#include "autodiff/gradient.h"
 #include "compile/compile.h"
 #include "nest/footprint.h"
 #include "nest/interpret.h"
@@ -103,9 +104,13 @@ TEST(Picks, CannotBePacked) {
 }
 
 TEST(Picks, HaveNoGradient) {
-  Context context;
-  Call gather = parse_call("gather(weight f32[5x3], i64[2])");
-  EXPECT_FALSE(reads_are_known(gather));
+  GraphBuilder g("g");
+  ValueId w = g.weight("w", {5, 3}, {Initial::Kind::ones});
+  ValueId y = g.call("gather", {w, g.input("i", {Element::i64, {2}})}, {}, "y");
+  g.output(y);
+  Graph graph = g.build();
+  expect_failure([&] { with_gradients(graph, graph.outputs[0], {w}); },
+                 {"'y'", "data decide what it reads"});
 }
 
 }  // namespace
