@@ -3,8 +3,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
 
 #include "base/error.h"
 
@@ -24,13 +28,38 @@ std::string native_name() {
   if (!v3) fail("this processor has no AVX2 and FMA, which the code for x86-64 needs");
   return "x86-64-v3";
 }
+
+std::set<Extra> native_extras() {
+  std::set<Extra> extras;
+  if (!has_avx512()) return extras;
+  if (__builtin_cpu_supports("avx512fp16")) extras.insert(Extra::f16);
+  if (__builtin_cpu_supports("avx512vnni")) extras.insert(Extra::i8_dot);
+  if (__builtin_cpu_supports("avx512bf16")) extras.insert(Extra::bf16_dot);
+  return extras;
+}
 #elif defined(__aarch64__)
 std::string native_name() { return "aarch64"; }
+
+std::set<Extra> native_extras() {
+  // Bits of the kernel's interface, by the names that /proc/cpuinfo has for them.
+  constexpr unsigned long asimdhp = 1 << 10, asimddp = 1 << 20, i8mm = 1 << 13, bf16 = 1 << 14;
+  unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
+  std::set<Extra> extras;
+  if ((first & asimdhp) != 0) extras.insert(Extra::f16);
+  if ((first & asimddp) != 0) extras.insert(Extra::i8_dot);
+  if ((second & i8mm) != 0) extras.insert(Extra::i8_matrix);
+  if ((second & bf16) != 0) extras.insert(Extra::bf16_dot);
+  return extras;
+}
 #else
+std::set<Extra> native_extras() { return {}; }
+
 std::string native_name() {
   fail("code is generated for AArch64 and x86-64 only; give --target to compile for one of them");
 }
 #endif
+
+constexpr Extra all_extras[] = {Extra::f16, Extra::i8_dot, Extra::i8_matrix, Extra::bf16_dot};
 
 /// Returns what a file of the kernel holds: "64K", "Data".
 std::string line_of(const std::string& path) {
@@ -40,7 +69,37 @@ std::string line_of(const std::string& path) {
   return line;
 }
 
+/// Adds the extras of a name, "+f16+dot", to a target.
+void add_extras(Target& target, const std::string& names) {
+  for (size_t at = 0; at < names.size();) {
+    size_t end = std::min(names.find('+', at + 1), names.size());
+    std::string name = names.substr(at + 1, end - at - 1);
+    const Extra* found = std::find_if(std::begin(all_extras), std::end(all_extras),
+                                      [&](Extra extra) { return name_of(extra) == name; });
+    if (found == std::end(all_extras)) {
+      fail("unknown arithmetic '{}' of the target {}; there are f16, dot, i8mm and bf16", name,
+           target.name);
+    }
+    target.extras.insert(*found);
+    at = end;
+  }
+}
+
 }  // namespace
+
+const char* name_of(Extra extra) {
+  switch (extra) {
+    case Extra::f16:
+      return "f16";
+    case Extra::i8_dot:
+      return "dot";
+    case Extra::i8_matrix:
+      return "i8mm";
+    case Extra::bf16_dot:
+      return "bf16";
+  }
+  return "";
+}
 
 long cache_bytes(int level) {
   constexpr int most_caches = 8;  // that the kernel lists for a core: of data, code, or both
@@ -74,9 +133,11 @@ const std::vector<Target>& targets() {
 Target target_named(const std::string& name) {
   if (name == "native") return native_target();
   std::vector<std::string> known;
-  for (const Target& target : targets()) {
-    if (target.name == name) return target;
+  for (Target target : targets()) {
     known.push_back(target.name);
+    if (name != target.name && !name.starts_with(target.name + "+")) continue;
+    add_extras(target, name.substr(target.name.size()));
+    return target;
   }
   fail("unknown target '{}'; there are native, {}", name, fmt::join(known, ", "));
 }
@@ -85,6 +146,7 @@ Target native_target() {
   Target target = target_named(native_name());
   if (long l1 = cache_bytes(1)) target.l1_bytes = l1;
   if (long l2 = cache_bytes(2)) target.l2_bytes = l2;
+  target.extras = native_extras();
   return target;
 }
 

@@ -1,6 +1,7 @@
 // What a machine has. Schedules choose sizes by it, and backends choose instructions.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,17 @@ inline long rounded_to_lines(long bytes) {
 /// The instructions that every processor of a kind has.
 enum class Architecture { aarch64, x86_64 };
 
+/// Arithmetic on narrow numbers, which not every processor of an architecture has.
+enum class Extra {
+  f16,        ///< adds and multiplies f16
+  i8_dot,     ///< adds four products of 8-bit integers to each 32-bit one
+  i8_matrix,  ///< multiplies small matrices of them
+  bf16_dot,   ///< adds two products of bf16 to each f32
+};
+
+/// Names an extra as targets are named: "f16" of "aarch64+f16+dot".
+const char* name_of(Extra extra);
+
 struct Target {
   std::string name;  ///< "aarch64", "x86-64-v4"
   Architecture architecture = Architecture::aarch64;
@@ -29,7 +41,9 @@ struct Target {
   bool lane_products = false;
   long l1_bytes = 64 << 10, l2_bytes = 1 << 20;  ///< of one core
   long workers = 1;                              ///< how many share the work, most of the time
+  std::set<Extra> extras = {};
 
+  bool has(Extra extra) const { return extras.contains(extra); }
   long lanes(long element_bytes) const { return vector_bytes / element_bytes; }
 };
 
@@ -40,8 +54,8 @@ long cache_bytes(int level);
 /// Returns all targets that Lathe can compile for, sorted by name.
 const std::vector<Target>& targets();
 
-/// Returns a target by name; "native" is this machine. For an unknown name the error lists those
-/// that exist.
+/// Returns a target by name; "native" is this machine. Extras are added to the others' names:
+/// "aarch64+f16+dot". For an unknown name the error lists those that exist.
 Target target_named(const std::string& name);
 
 /// Returns this machine. The kernel tells which instructions it has. The processor's name would not
