@@ -34,16 +34,16 @@ class Emitter {
         context_(module.getContext()),
         code_(code),
         builder_(context_),
-        math_(builder_, module, code.number, target.architecture),
+        math_(builder_, module, target.architecture),
         addresses_(builder_, code),
-        register_lanes_(target.lanes(number_bytes())),
+        target_(target),
         values_(code.variables.size()) {
     llvm::Type* pointer = builder_.getPtrTy();
     llvm::Type* integer = builder_.getInt64Ty();
     auto* type =
         llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer}, false);
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
-    function_->addFnAttr("target-features", target.features);
+    function_->addFnAttr("target-features", features());
     function_->addFnAttr("no-trapping-math", "true");
     function_->addFnAttr(llvm::Attribute::NoUnwind);
     if (target.vector_bytes == 64) {
@@ -75,8 +75,8 @@ class Emitter {
   llvm::IRBuilder<> builder_;
   LlvmMath math_;
   LlvmAddresses addresses_;
+  const Target& target_;
   llvm::Function* function_;
-  long register_lanes_;
   std::vector<Pieces> values_;
 
   llvm::BasicBlock* new_block(const char* name) {
@@ -87,7 +87,19 @@ class Emitter {
 
   long bytes_of(size_t tensor) const { return size_of(code_.tensors[tensor].element); }
 
-  long number_bytes() const { return code_.number == Number::f32 ? 4 : 8; }
+  /// Returns the instructions that the function may use. Those that only narrow numbers need are
+  /// there if they are needed: other code stays the same on every processor.
+  std::string features() const {
+    std::string all = target_.features;
+    bool halves = std::any_of(code_.variables.begin(), code_.variables.end(),
+                              [](const auto& v) { return v.number == Number::f16; });
+    if (halves) all += is_arm() ? ",+fullfp16" : ",+avx512fp16";
+    return all;
+  }
+
+  bool is_arm() const { return target_.architecture == Architecture::aarch64; }
+
+  Number number(size_t variable) const { return code_.variables[variable].number; }
 
   // ---- loops ------------------------------------------------------------------------------
 
@@ -203,7 +215,7 @@ class Emitter {
 
   void emit(const Block& block) {
     Squares squares;
-    if (register_lanes_ == square_side) squares = find_squares(code_, block, square_side);
+    if (target_.lanes(size_of(Number::f32)) == square_side) squares = find_squares(code_, block, square_side);
     std::set<size_t> inside;
     for (const auto& [at, members] : squares) inside.insert(members.begin(), members.end());
     for (size_t k = 0; k < block.size(); ++k) {
@@ -221,25 +233,31 @@ class Emitter {
   long lanes(size_t variable) const { return code_.variables[variable].lanes; }
 
   /// Returns how many registers so many lanes are; what fills none evenly is left to LLVM.
-  size_t pieces(long count) const {
-    bool even = code_.number != Number::i64 && count % register_lanes_ == 0;
-    return even ? static_cast<size_t>(count / register_lanes_) : 1;
+  size_t pieces(long count, Number number) const {
+    long of_register = target_.lanes(size_of(number));
+    bool even = number != Number::i64 && count % of_register == 0;
+    return even ? static_cast<size_t>(count / of_register) : 1;
   }
 
-  long width(long count) const { return count / static_cast<long>(pieces(count)); }
+  long width(long count, Number number) const {
+    return count / static_cast<long>(pieces(count, number));
+  }
 
   /// Returns a variable in so many lanes: it has them, or one that all of them repeat.
   Pieces widened(size_t variable, long count) {
     if (lanes(variable) == count) return values_[variable];
-    return Pieces(pieces(count), math_.widened(values_[variable].front(), width(count)));
+    Number type = number(variable);
+    return Pieces(pieces(count, type),
+                  math_.widened(values_[variable].front(), width(count, type)));
   }
 
-  Pieces taken_apart(Value* all, long count) {
-    if (pieces(count) == 1) return {all};
+  Pieces taken_apart(Value* all, long count, Number number) {
+    if (pieces(count, number) == 1) return {all};
     Pieces result;
-    for (long first = 0; first < count; first += width(count)) {
+    long part = width(count, number);
+    for (long first = 0; first < count; first += part) {
       llvm::SmallVector<int, 16> mask;
-      for (long k = 0; k < width(count); ++k) mask.push_back(static_cast<int>(first + k));
+      for (long k = 0; k < part; ++k) mask.push_back(static_cast<int>(first + k));
       result.push_back(builder_.CreateShuffleVector(all, mask));
     }
     return result;
@@ -251,6 +269,11 @@ class Emitter {
 
   void emit(const Instruction& i) {
     using Kind = Instruction::Kind;
+    if (i.kind == Kind::store) {
+      math_.compute_in(number(i.args[0]));
+    } else if (i.kind != Kind::loop && i.kind != Kind::guard && i.kind != Kind::prefetch) {
+      math_.compute_in(number(i.to));
+    }
     switch (i.kind) {
       case Kind::loop:
         return emit_loop(i);
@@ -282,15 +305,22 @@ class Emitter {
         });
         return;
       case Kind::splat: {
-        long from = width(lanes(i.args[0])), count = lanes(i.to);
-        std::vector<int> mask(static_cast<size_t>(width(count)), static_cast<int>(i.lane % from));
+        Number type = number(i.to);
+        long from = width(lanes(i.args[0]), type), count = lanes(i.to);
+        std::vector<int> mask(static_cast<size_t>(width(count, type)),
+                              static_cast<int>(i.lane % from));
         Value* piece = values_[i.args[0]][static_cast<size_t>(i.lane / from)];
-        values_[i.to] = Pieces(pieces(count), builder_.CreateShuffleVector(piece, mask));
+        values_[i.to] = Pieces(pieces(count, type), builder_.CreateShuffleVector(piece, mask));
         return;
       }
       case Kind::copy:
         values_[i.to] = widened(i.args[0], lanes(i.to));
         return;
+      case Kind::convert: {
+        Value* value = math_.converted(put_together(values_[i.args[0]]), number(i.args[0]));
+        values_[i.to] = taken_apart(value, lanes(i.to), number(i.to));
+        return;
+      }
       case Kind::sum:
         values_[i.to] = {math_.sum(put_together(values_[i.args[0]]))};
         return;
@@ -306,7 +336,7 @@ class Emitter {
     std::vector<Pieces> operands;
     for (size_t a : i.args) operands.push_back(widened(a, lanes(i.to)));
     Pieces result;
-    for (size_t k = 0; k < pieces(lanes(i.to)); ++k) {
+    for (size_t k = 0; k < pieces(lanes(i.to), number(i.to)); ++k) {
       std::vector<Value*> args;
       for (const Pieces& operand : operands) args.push_back(operand[k]);
       result.push_back(compute(args));
@@ -320,20 +350,21 @@ class Emitter {
 
   /// Must the lanes be converted one by one? LLVM 19 loses the last of three
   /// bytes on AArch64.
-  bool is_odd(long count, size_t tensor) const {
+  bool is_odd(long count, size_t tensor, Number number) const {
     bool even = (count & (count - 1)) == 0;
-    return !even && bytes_of(tensor) != number_bytes();
+    return !even && bytes_of(tensor) != size_of(number);
   }
 
   /// Elements of another size than the numbers are converted all at once: a register holds more of
   /// them, or fewer.
   Pieces load(const Instruction& i) {
     long count = lanes(i.to);
-    if (!i.picked.empty()) return taken_apart(load_picked(i), count);
-    if (bytes_of(i.tensor) != number_bytes()) return taken_apart(load(i, 0, count), count);
+    Number type = number(i.to);
+    if (!i.picked.empty()) return taken_apart(load_picked(i), count, type);
+    if (bytes_of(i.tensor) != size_of(type)) return taken_apart(load(i, 0, count), count, type);
     Pieces result;
-    for (long first = 0; first < count; first += width(count)) {
-      result.push_back(load(i, first, width(count)));
+    for (long first = 0; first < count; first += width(count, type)) {
+      result.push_back(load(i, first, width(count, type)));
     }
     return result;
   }
@@ -346,8 +377,10 @@ class Emitter {
       if (lanes(i.args[k]) > 1) {
         value = builder_.CreateExtractElement(value, static_cast<uint64_t>(lane));
       }
+      math_.compute_in(number(i.args[k]));
       sum = builder_.CreateAdd(sum, math_.picked_elements(value, i.picked[k]));
     }
+    math_.compute_in(number(i.to));
     return builder_.CreateMul(sum, builder_.getInt64(static_cast<uint64_t>(bytes_of(i.tensor))));
   }
 
@@ -364,7 +397,7 @@ class Emitter {
     bool alike =
         std::all_of(i.args.begin(), i.args.end(), [&](size_t index) { return lanes(index) == 1; });
     Value* shared = alike ? picked_bytes(i, 0) : nullptr;
-    if (alike && i.stride == 1 && !is_odd(count, i.tensor)) {
+    if (alike && i.stride == 1 && !is_odd(count, i.tensor, number(i.to))) {
       return load_from(llvm::FixedVectorType::get(type, static_cast<unsigned>(count)), shared, 0);
     }
     Value* all = nullptr;
@@ -389,7 +422,7 @@ class Emitter {
           element);
     }
     auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(count));
-    if (is_odd(count, i.tensor)) {
+    if (is_odd(count, i.tensor, number(i.to))) {
       Value* all = nullptr;
       for (long k = 0; k < count; ++k) {
         Value* one = builder_.CreateAlignedLoad(type, addresses_.of(i, (first + k) * i.stride),
@@ -464,8 +497,9 @@ class Emitter {
 
   void store(const Instruction& i) {
     Pieces value = widened(i.args[0], i.lane);
-    if (bytes_of(i.tensor) != number_bytes()) return store(i, put_together(value), 0, i.lane);
-    long count = width(i.lane);
+    Number type = number(i.args[0]);
+    if (bytes_of(i.tensor) != size_of(type)) return store(i, put_together(value), 0, i.lane);
+    long count = width(i.lane, type);
     for (size_t k = 0; k < value.size(); ++k) {
       store(i, value[k], static_cast<long>(k) * count, count);
     }
@@ -477,7 +511,7 @@ class Emitter {
     auto put = [&](Value* what, long lane) {
       builder_.CreateAlignedStore(what, addresses_.of(i, lane * i.stride), alignment(i.tensor));
     };
-    bool odd = count > 1 && is_odd(count, i.tensor);
+    bool odd = count > 1 && is_odd(count, i.tensor, number(i.args[0]));
     if (!odd) value = math_.stored(value, element);
     if (!odd && (count == 1 || i.stride == 1)) return put(value, first);
     for (long k = 0; k < count; ++k) {

@@ -10,9 +10,11 @@ namespace lathe {
 
 class LlvmMath {
  public:
-  LlvmMath(llvm::IRBuilder<>& builder, llvm::Module& module, Number number,
-           Architecture architecture)
-      : builder_(builder), module_(module), number_(number), architecture_(architecture) {}
+  LlvmMath(llvm::IRBuilder<>& builder, llvm::Module& module, Architecture architecture)
+      : builder_(builder), module_(module), architecture_(architecture) {}
+
+  /// Sets the type of all values from here on.
+  void compute_in(Number number) { number_ = number; }
 
   /// Returns a number, or a value of one lane in so many.
   llvm::Value* number(double value);
@@ -27,6 +29,8 @@ class LlvmMath {
   /// Returns the type of an element in memory; converts what was loaded, and what is stored.
   llvm::Type* memory_type(Element element);
   llvm::Value* loaded(llvm::Value* value, Element element);
+  /// Returns a value of another type in the one that is computed in.
+  llvm::Value* converted(llvm::Value* value, Number from);
   llvm::Value* stored(llvm::Value* value, Element element);
 
   /// Returns by how many elements an index of one lane moves a load along a dimension.
@@ -35,7 +39,7 @@ class LlvmMath {
  private:
   llvm::IRBuilder<>& builder_;
   llvm::Module& module_;
-  Number number_;
+  Number number_ = Number::f32;
   Architecture architecture_;
 
   llvm::Type* type();

@@ -16,8 +16,10 @@ long lanes_of(const Code& code, const Instruction& i) {
 /// Is it an access across memory whose vectors can be taken apart into squares?
 bool is_column(const Code& code, const Instruction& i, long side) {
   bool access = i.kind == Kind::load || i.kind == Kind::store;
-  bool plain =
-      access && code.number == Number::f32 && code.tensors[i.tensor].element == Element::f32;
+  if (!access) return false;
+  size_t variable = i.kind == Kind::load ? i.to : i.args[0];
+  bool plain = code.variables[variable].number == Number::f32 &&
+               code.tensors[i.tensor].element == Element::f32;
   return plain && i.picked.empty() && i.stride != 0 && i.stride != 1 && i.stride >= side &&
          lanes_of(code, i) % side == 0 &&
          (i.kind == Kind::load || code.variables[i.args[0]].lanes == i.lane);

@@ -3,6 +3,38 @@
 
 namespace lathe {
 
+const char* name_of(Number number) {
+  switch (number) {
+    case Number::f16:
+      return "f16";
+    case Number::f32:
+      return "f32";
+    case Number::f64:
+      return "f64";
+    case Number::i32:
+      return "i32";
+    case Number::i64:
+      return "i64";
+  }
+  return "";
+}
+
+long size_of(Number number) {
+  switch (number) {
+    case Number::f16:
+      return 2;
+    case Number::f32:
+    case Number::i32:
+      return 4;
+    case Number::f64:
+    case Number::i64:
+      return 8;
+  }
+  return 0;
+}
+
+bool is_real(Number number) { return number != Number::i32 && number != Number::i64; }
+
 long Code::count() const {
   long n = 1;
   for (long extent : parallel) n *= extent;

@@ -17,8 +17,15 @@
 
 namespace lathe {
 
-/// The type in which a kernel computes. Loads and stores convert other types.
-enum class Number { f32, f64, i64 };
+/// The type in which a variable is computed with. Loads and stores convert other types.
+enum class Number { f32, f64, i64, f16, i32 };
+
+/// Names a type: "f32".
+const char* name_of(Number number);
+/// Returns its bytes.
+long size_of(Number number);
+/// Can its values have a fraction?
+bool is_real(Number number);
 
 struct Instruction;
 using Block = std::vector<Instruction>;
@@ -35,6 +42,7 @@ struct Instruction {
     fma,       ///< to = args[0] * args[1] + args[2]
     splat,     ///< to = lane "lane" of args[0], in every lane
     copy,      ///< to = args[0]
+    convert,   ///< to = args[0], in another type
     sum,       ///< to = the sum of the lanes of args[0]
     maximum,   ///< to = the greatest of the lanes of args[0]
   };
@@ -65,9 +73,10 @@ struct Instruction {
 struct Code {
   struct Variable {
     long lanes;
+    Number number = Number::f32;
   };
   std::string name;
-  Number number = Number::f32;
+  Number number = Number::f32;  ///< of most variables
   std::vector<Tensor> tensors;
   std::vector<Layout> layouts;
   std::vector<Variable> variables;

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "codegen/code.h"
 #include "codegen/locals.h"
+#include "codegen/numbers.h"
 #include "codegen/prefetch.h"
 #include "codegen/tile.h"
 #include "codegen/writer.h"
@@ -25,24 +26,17 @@ namespace {
 using poly::Affine;
 using poly::Interval;
 
-/// Integers of so many bytes do not fit the 24 bits of an f32's mantissa.
-constexpr long wide_integer = 4;
-
-Number number_of(const Nest& nest) {
-  bool integral = true, wide = false;
-  for (const Tensor& tensor : nest.tensors()) {
-    integral = integral && !is_float(tensor.element);
-    wide = wide || tensor.element == Element::f64 ||
-           (is_integral(tensor.element) && size_of(tensor.element) >= wide_integer);
-  }
-  if (integral) return Number::i64;
-  return wide ? Number::f64 : Number::f32;
-}
-
 class Lowering {
  public:
   Lowering(const LoopTree& tree, const Target& target, size_t place)
-      : tree_(tree), target_(target), root_(tree.places[place]), bindings_(tree.nest) {
+      : tree_(tree),
+        target_(target),
+        root_(tree.places[place]),
+        bindings_(tree.nest),
+        tile_numbers_(numbers_of_tensors(tree.nest, target)) {
+    for (const Statement& s : tree.nest.statements()) {
+      numbers_.push_back(number_of(tree.nest, s, target));
+    }
     code_.name = tree.nest.name;
     code_.number = number_of(tree.nest);
     code_.tensors = tree.nest.tensors();
@@ -72,6 +66,9 @@ class Lowering {
   Code code_;
   CodeWriter writer_{code_};
   Bindings bindings_;
+  std::vector<Number> numbers_;       // of statements
+  std::vector<Number> tile_numbers_;  // of tensors, while they are in variables
+  Number number_ = Number::f32;       // of the statement that is written
   std::vector<bool> outside_;  // tensors that other places touch
   std::map<size_t, Tile> tiles_;
   std::map<size_t, const Block*> homes_;  // the body that a tile belongs to, by tensor
@@ -194,12 +191,12 @@ class Lowering {
     for (const LoopNode& node : nodes) depth = std::min(depth, node.depth);
     std::vector<size_t> begun;
     for (size_t tensor : candidates) {
-      auto tile = tile_of(tensor, touches, depth, most_in_registers());
+      auto tile = tile_of(tensor, touches, depth, most_in_registers(tensor));
       if (!tile) continue;
       bool elsewhere = code_.tensors[tensor].role != Role::local || outside_[tensor] ||
                        !is_complete(tensor, nodes, *tile);
       for (auto& [constant, slot] : tile->slots) {
-        slot.variable = writer_.variable(slot.lanes);
+        slot.variable = writer_.variable(slot.lanes, tile_numbers_[tensor]);
         slot.store = slot.store && elsewhere;
         if (slot.load) load_slot(tensor, *tile, constant, slot);
       }
@@ -211,12 +208,10 @@ class Lowering {
   }
 
   /// Returns how many elements a tile may have: what does not fit the registers by far is no tile.
-  long most_in_registers() const {
+  long most_in_registers(size_t tensor) const {
     constexpr long by_far = 2;  // the compiler keeps some more in memory at little cost
-    return by_far * target_.registers * target_.vector_bytes / number_bytes();
+    return by_far * target_.registers * target_.vector_bytes / size_of(tile_numbers_[tensor]);
   }
-
-  long number_bytes() const { return code_.number == Number::f32 ? 4 : 8; }
 
   /// Do these nodes set all elements of the tile before they use them, and are all statements that
   /// touch the tensor among them? Then nobody else needs the tile.
@@ -275,16 +270,17 @@ class Lowering {
 
   void lower_instance(const LoopNode& node) {
     const Statement& s = statement(node);
+    number_ = numbers_[node.statement];
     Affine at = poly::narrowed(node.write, bindings_.ranges(node.write.coefficients.size()));
     long step = bindings_.lane_step(node.write);
     bool product = s.update == Update::add && s.value.op == Expr::Op::mul &&
-                   code_.number != Number::i64 && (step != 0 || !bindings_.in_lanes());
+                   number_ != Number::i64 && (step != 0 || !bindings_.in_lanes());
     size_t value = 0;
-    if (product && add_multiple(node, at, step)) return;
+    if (product && is_real(number_) && add_multiple(node, at, step)) return;
     if (product) {
       size_t a = lower_expr(s.value.args[0], node), b = lower_expr(s.value.args[1], node);
       value = writer_.emit({Instruction::Kind::fma, 0, {a, b, old_value(s.write.tensor, at, step)}},
-                           step == 0 ? 1 : bindings_.lanes());
+                           step == 0 ? 1 : bindings_.lanes(), number_);
     } else {
       value = lower_expr(s.value, node);
       bool across = bindings_.in_lanes() && step == 0 && writer_.lanes(value) > 1;
@@ -292,10 +288,10 @@ class Lowering {
       if (across) {
         bool sum = s.update == Update::add;
         value = writer_.emit(
-            {sum ? Instruction::Kind::sum : Instruction::Kind::maximum, 0, {value}}, 1);
+            {sum ? Instruction::Kind::sum : Instruction::Kind::maximum, 0, {value}}, 1, number_);
       } else if (alone && s.update == Update::add) {
         // Every lane adds the same number.
-        size_t times = writer_.number(static_cast<double>(bindings_.lanes()));
+        size_t times = writer_.number(static_cast<double>(bindings_.lanes()), number_);
         value = writer_.apply(Expr::Op::mul, {value, times});
       }
       if (s.update != Update::assign) {
@@ -337,7 +333,8 @@ class Lowering {
     }
     size_t value = lower_expr(s.value.args[1], node);
     auto slot = slot_of(s.write.tensor, at);
-    if (slot && writer_.is_sum(slot->variable) && writer_.lanes(value) == slot->lanes) {
+    if (slot && writer_.is_sum(slot->variable) && writer_.lanes(value) == slot->lanes &&
+        writer_.number_of(slot->variable) == number_) {
       writer_.add_later(slot->variable, *factor, value);
       count_write(s.write.tensor, at);
       return true;
@@ -348,7 +345,7 @@ class Lowering {
   }
 
   size_t lower_expr(const Expr& e, const LoopNode& node) {
-    if (auto value = known(e, node)) return writer_.number(*value);
+    if (auto value = known(e, node)) return writer_.number(*value, number_);
     if (e.op == Expr::Op::read) {
       const Affine& offset = node.reads[e.read];
       return value_at(statement(node).reads[e.read].tensor, offset);
@@ -375,24 +372,24 @@ class Lowering {
                              code_.layouts[load.tensor].axes[along.dim]});
     }
     code_.used[load.tensor] = true;
-    return writer_.emit(std::move(load), differ ? bindings_.lanes() : 1);
+    return writer_.emit(std::move(load), differ ? bindings_.lanes() : 1, number_);
   }
 
   size_t value_at(size_t tensor, const Affine& offset) {
     Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
     long step = bindings_.lane_step(offset);
     if (auto slot = slot_of(tensor, at)) {
-      return writer_.read(slot->variable);
+      return writer_.converted(writer_.read(slot->variable), number_);
     }
     if (step == 0 && target_.lane_products && bindings_.in_lanes()) {
       if (auto value = lane_of_neighbours(tensor, offset, at)) return *value;
     }
-    return writer_.load(tensor, at, step, step == 0 ? 1 : bindings_.lanes());
+    return writer_.load(tensor, at, step, step == 0 ? 1 : bindings_.lanes(), number_);
   }
 
   /// Loads an element together with those that the next iterations of an unrolled loop read.
   std::optional<size_t> lane_of_neighbours(size_t tensor, const Affine& offset, const Affine& at) {
-    long group = target_.vector_bytes / number_bytes();
+    long group = target_.vector_bytes / size_of(number_);
     for (size_t depth = 0; depth < offset.coefficients.size(); ++depth) {
       auto unrolled = bindings_.unrolled(depth);
       if (offset.coefficients[depth] != 1 || !unrolled) continue;
@@ -404,9 +401,9 @@ class Lowering {
       if (first + group > unrolled->count) continue;
       Affine begin = at;
       begin.constant -= index - first;
-      Instruction splat{Instruction::Kind::splat, 0, {writer_.load(tensor, begin, 1, group)}};
+      Instruction splat{Instruction::Kind::splat, 0, {writer_.load(tensor, begin, 1, group, number_)}};
       splat.lane = index - first;
-      return writer_.emit(std::move(splat), bindings_.lanes());
+      return writer_.emit(std::move(splat), bindings_.lanes(), number_);
     }
     return std::nullopt;
   }
@@ -422,9 +419,9 @@ class Lowering {
   size_t old_value(size_t tensor, const Affine& at, long step) {
     if (auto slot = slot_of(tensor, at)) {
       writer_.settle(slot->variable);
-      return slot->variable;
+      return writer_.converted(slot->variable, number_);
     }
-    return writer_.load(tensor, at, step, step == 0 ? 1 : bindings_.lanes());
+    return writer_.load(tensor, at, step, step == 0 ? 1 : bindings_.lanes(), number_);
   }
 
   void write(size_t tensor, const Affine& at, long step, size_t value) {

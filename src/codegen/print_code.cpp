@@ -68,7 +68,10 @@ class Printer {
     auto line = [&](const std::string& text) { out_ += margin + text + "\n"; };
     auto set = [&](const std::string& text) {
       long lanes = code_.variables[i.to].lanes;
-      line(fmt::format("v{} = {}{}", i.to, text, lanes > 1 ? fmt::format("  x{}", lanes) : ""));
+      Number number = code_.variables[i.to].number;
+      std::string type = number == code_.number ? "" : fmt::format("  {}", name_of(number));
+      line(fmt::format("v{} = {}{}{}", i.to, text, lanes > 1 ? fmt::format("  x{}", lanes) : "",
+                       type));
     };
     auto variables = [&] {
       std::vector<std::string> names;
@@ -107,6 +110,7 @@ class Printer {
       case Kind::splat:
         return set(fmt::format("lane {} of {}", i.lane, variables()));
       case Kind::copy:
+      case Kind::convert:
         return set(variables());
       case Kind::sum:
         return set(fmt::format("sum of {}", variables()));

@@ -21,30 +21,36 @@ void append(const Affine& a, std::vector<long>& numbers) {
 
 }  // namespace
 
-size_t CodeWriter::variable(long lanes) {
-  code_.variables.push_back({lanes});
+size_t CodeWriter::variable(long lanes, Number number) {
+  code_.variables.push_back({lanes, number});
   return code_.variables.size() - 1;
 }
 
-size_t CodeWriter::emit(Instruction instruction, long lanes) {
-  instruction.to = variable(lanes);
+size_t CodeWriter::emit(Instruction instruction, long lanes, Number number) {
+  instruction.to = variable(lanes, number);
   size_t to = instruction.to;
   put(std::move(instruction));
   return to;
 }
 
-size_t CodeWriter::number(double value) {
+size_t CodeWriter::number(double value, Number number) {
   Instruction instruction{Instruction::Kind::number};
   instruction.number = value;
-  return emit(std::move(instruction), 1);
+  return emit(std::move(instruction), 1, number);
+}
+
+size_t CodeWriter::converted(size_t value, Number number) {
+  if (number_of(value) == number) return value;
+  return emit({Instruction::Kind::convert, 0, {value}}, lanes(value), number);
 }
 
 size_t CodeWriter::apply(Expr::Op op, std::vector<size_t> args) {
   long most = 1;
   for (size_t a : args) most = std::max(most, lanes(a));
+  Number number = number_of(args.front());
   Instruction instruction{Instruction::Kind::apply, 0, std::move(args)};
   instruction.op = op;
-  return emit(std::move(instruction), most);
+  return emit(std::move(instruction), most, number);
 }
 
 size_t CodeWriter::plus(std::optional<size_t> base, double factor, size_t value) {
@@ -52,23 +58,23 @@ size_t CodeWriter::plus(std::optional<size_t> base, double factor, size_t value)
   if (factor == -1) {
     return base ? apply(Expr::Op::sub, {*base, value}) : apply(Expr::Op::neg, {value});
   }
-  size_t times = number(factor);
+  size_t times = number(factor, number_of(value));
   if (!base) return apply(Expr::Op::mul, {value, times});
   return emit({Instruction::Kind::fma, 0, {value, times, *base}},
-              std::max(lanes(*base), lanes(value)));
+              std::max(lanes(*base), lanes(value)), number_of(value));
 }
 
-size_t CodeWriter::load(size_t tensor, const Affine& at, long step, long lanes) {
+size_t CodeWriter::load(size_t tensor, const Affine& at, long step, long lanes, Number number) {
   std::vector<long> numbers;
   append(at, numbers);
-  MemoryKey key{tensor, std::move(numbers), step, lanes};
+  MemoryKey key{tensor, std::move(numbers), step, lanes, number};
   if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
   Instruction load{Instruction::Kind::load};
   load.tensor = tensor;
   load.offset = at;
   load.stride = step;
   code_.used[tensor] = true;
-  size_t value = emit(std::move(load), lanes);
+  size_t value = emit(std::move(load), lanes, number);
   loaded_.emplace(std::move(key), value);
   return value;
 }
@@ -87,14 +93,17 @@ void CodeWriter::store(size_t tensor, const Affine& at, long step, long lanes, s
 
 void CodeWriter::set(size_t variable, size_t value) {
   pending_.drop(variable);
-  put({Instruction::Kind::copy, variable, {value}});
+  put({Instruction::Kind::copy, variable, {converted(value, number_of(variable))}});
   copies_.erase(variable);
 }
 
 size_t CodeWriter::read(size_t variable) {
   settle(variable);
   auto [copy, is_new] = copies_.try_emplace(variable);
-  if (is_new) copy->second = emit({Instruction::Kind::copy, 0, {variable}}, lanes(variable));
+  if (is_new) {
+    copy->second =
+        emit({Instruction::Kind::copy, 0, {variable}}, lanes(variable), number_of(variable));
+  }
   return copy->second;
 }
 

@@ -26,23 +26,26 @@ class CodeWriter {
   const Block* block() const { return block_; }
 
   /// Returns a new variable.
-  size_t variable(long lanes);
+  size_t variable(long lanes, Number number);
   long lanes(size_t variable) const { return code_.variables[variable].lanes; }
+  Number number_of(size_t variable) const { return code_.variables[variable].number; }
   void put(Instruction instruction) { block_->push_back(std::move(instruction)); }
   /// Writes an instruction whose result is a new variable. Returns this variable.
-  size_t emit(Instruction instruction, long lanes);
+  size_t emit(Instruction instruction, long lanes, Number number);
 
-  size_t number(double value);
+  size_t number(double value, Number number);
+  /// Returns a value in a type: the variable itself, or another.
+  size_t converted(size_t value, Number number);
   size_t apply(Expr::Op op, std::vector<size_t> args);
   /// Writes  base + factor * value. There is no product if the factor is 1 or -1.
   size_t plus(std::optional<size_t> base, double factor, size_t value);
 
-  size_t load(size_t tensor, const poly::Affine& at, long step, long lanes);
+  size_t load(size_t tensor, const poly::Affine& at, long step, long lanes, Number number);
   void store(size_t tensor, const poly::Affine& at, long step, long lanes, size_t value);
 
   // ---- variables that are set more than once ------------------------------------------------
 
-  /// Sets a variable to the value of another.
+  /// Sets a variable to the value of another, in its own type.
   void set(size_t variable, size_t value);
   /// Returns a variable that holds the value of "variable" now, and keeps it when that is set
   /// again.
@@ -67,8 +70,9 @@ class CodeWriter {
   void looped(Instruction loop, const std::set<size_t>& written, const std::function<void()>& body);
 
  private:
-  /// What is loaded: a tensor, the offset as numbers, the distance and the number of lanes.
-  using MemoryKey = std::tuple<size_t, std::vector<long>, long, long>;
+  /// What is loaded: a tensor, the offset as numbers, the distance and the number of lanes, and as
+  /// which type.
+  using MemoryKey = std::tuple<size_t, std::vector<long>, long, long, Number>;
 
   Code& code_;
   Block* block_;

@@ -11,6 +11,7 @@
 #include "compile/sums.h"
 #include "nest/border.h"
 #include "nest/footprint.h"
+#include "nest/wide_sums.h"
 
 namespace lathe {
 namespace {
@@ -104,7 +105,7 @@ std::string print_layout(const Layout& layout) {
 }
 
 UnitNest nest_of(isl::ctx ctx, const Unit& unit) {
-  Nest nest = nest_for(ctx, unit);
+  Nest nest = with_wide_sums(nest_for(ctx, unit));
   std::vector<Layout> layouts = layouts_for(nest, unit);
   return {std::move(nest), std::move(layouts)};
 }

@@ -27,8 +27,13 @@ namespace {
 /// What stays in a cache may take half of it: the other half is for all else that is touched.
 constexpr long share_of_cache = 2;
 
-/// Elements of fewer bytes become numbers of this size when they are computed with.
+/// Elements of fewer bytes become numbers of this size when they are computed with, unless the
+/// target has arithmetic for them.
 constexpr long least_element = 4;
+
+/// Products that are added up in f16 before the sum goes on in f32: the error grows with the square
+/// root of them, and adding to the f32 takes about as long as eight products.
+constexpr long products_in_f16 = 128;
 
 /// Iterations of the sum over neighbours that are unrolled: enough to hide the loop around them.
 /// A sum of few iterations is unrolled as a whole.
@@ -43,6 +48,7 @@ const std::vector<long> chunk_sizes = {16, 24, 32, 48, 64, 96, 128, 192, 256, 51
 const std::vector<long> sample_counts = {1, 2, 4, 8, 16, 32};
 const std::vector<long> unrolled_sums = {1, 2, 4, 8, 16};
 const std::vector<long> prefetch_distances = {1, 2, 4, 8};
+const std::vector<long> subsum_sizes = {32, 64, 128, 256, 512};
 
 /// Writes the recipe: fuses, splits, then orders and marks the loops.
 class Writing {
@@ -55,12 +61,14 @@ class Writing {
         parts_(std::move(parts)),
         writer_(situation.nest) {
     const Statement& statement = s_.nest.statements()[main_];
-    element_ = std::max(least_element, size_of(s_.nest.tensors()[statement.write.tensor].element));
-    lanes_ = s_.target.lanes(element_);
     near_ = neighbours(roles_, parts_);
     std::erase(parts_.sums, near_);
     all_samples_ = samples_loop(s_.nest, main_);
     sums_samples_ = std::erase(parts_.sums, all_samples_) > 0;
+    in_halves_ = !sums_samples_ && multiplies_halves(s_, main_);
+    long written = size_of(s_.nest.tensors()[statement.write.tensor].element);
+    element_ = in_halves_ ? size_of(Element::f16) : std::max(least_element, written);
+    lanes_ = s_.target.lanes(element_);
   }
 
   std::optional<Written> run() {
@@ -95,8 +103,10 @@ class Writing {
   long chunk_size_ = 0;      // of it; 0 where no positions are
   std::string all_samples_;  // the loop that counts them
   bool sums_samples_ = false;
+  bool in_halves_ = false;  // are products added up in f16?
+  std::string subsum_in_;   // the loop in whose body; "": where the sum is complete
   // Names of loops, from outside in; "" where there is no such loop.
-  std::string part_, columns_, columns_inside_, chunk_, position_, samples_, sum_blocks_, sum_;
+  std::string part_, columns_, columns_inside_, chunk_, position_, samples_, subsum_, sum_blocks_, sum_;
   std::string unrolled_sum_, several_, unrolled_position_, vector_;
 
   long extent(const std::string& loop) const {
@@ -271,10 +281,24 @@ class Writing {
     together = choices_.choose("unroll", together, counts);
     if (together == 1) {
       sum_ = near;
-      return;
+    } else {
+      if (evenly > together) std::tie(sum_blocks_, near) = writer_.split(near, evenly);
+      std::tie(sum_, unrolled_sum_) = writer_.split(near, together);
     }
-    if (evenly > together) std::tie(sum_blocks_, near) = writer_.split(near, evenly);
-    std::tie(sum_, unrolled_sum_) = writer_.split(near, together);
+    if (in_halves_) split_subsums();
+  }
+
+  /// Cuts the sum over neighbours into parts that are added up in f16.
+  void split_subsums() {
+    std::string& outer = sum_blocks_.empty() ? sum_ : sum_blocks_;
+    if (outer.empty()) return;
+    long products = unrolled_sum_.empty() ? 1 : extent(unrolled_sum_);
+    for (const std::string& sum : parts_.sums) products *= extent(sum);
+    if (!sum_blocks_.empty()) products *= extent(sum_);
+    long most = choices_.choose("subsum", products_in_f16, subsum_sizes);
+    long size = std::max(1L, most / products);
+    if (size > 1) std::tie(subsum_, outer) = writer_.split(outer, size);
+    subsum_in_ = size > 1 ? subsum_ : outer;
   }
 
   void put_in_order() {
@@ -297,7 +321,9 @@ class Writing {
     // Sums that come in chunks are set before the first and used after the last.
     if (chunk_.empty()) shared = order;
     // Samples are large: of theirs, what lies together comes last.
-    if (!sums_samples_) order.insert(order.end(), {sum_blocks_, sum_});
+    std::string around;  // the loop in whose body sums are complete
+    for (const std::string& loop : order) around = loop.empty() ? around : loop;
+    if (!sums_samples_) order.insert(order.end(), {subsum_, sum_blocks_, sum_});
     order.push_back(samples_);
     order.insert(order.end(), parts_.sums.begin(), parts_.sums.end());
     if (sums_samples_) order.insert(order.end(), {sum_blocks_, sum_});
@@ -315,6 +341,14 @@ class Writing {
     }
     writer_.step("vectorize", {vector_});
     writer_.share(shared, s_.target);
+    if (in_halves_) add_up_halves(subsum_in_.empty() ? around : subsum_in_);
+  }
+
+  /// Adds up the products inside a loop in f16.
+  void add_up_halves(const std::string& loop) {
+    if (loop.empty()) return;
+    std::string statement = s_.nest.statements()[main_].name;
+    writer_.step("subsum", {statement + ":" + loop, std::string(name_of(Element::f16))});
   }
 
   void pack_weights() {

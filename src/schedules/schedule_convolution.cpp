@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "nest/slide.h"
+#include "schedules/schedule_product.h"
 
 namespace lathe::schedules {
 namespace {
@@ -59,6 +60,7 @@ std::optional<Convolution> convolution_of(const Situation& s) {
                  extent(loops.rows),           extent(loops.columns), extent(loops.window_rows),
                  extent(loops.window_columns), extent(loops.samples)};
   if (shuffled) found.shape.together = found.shape.groups;
+  if (multiplies_halves(s, main)) found.shape.element = size_of(Element::f16);
   return found;
 }
 

@@ -78,6 +78,13 @@ std::optional<ProductLoops> product_loops(const Situation& s, const Roles& roles
   return parts_with(roles, 1, 0);
 }
 
+bool multiplies_halves(const Situation& s, size_t statement) {
+  const std::vector<Access>& reads = s.nest.statements()[statement].reads;
+  return s.target.has(Extra::f16) && std::all_of(reads.begin(), reads.end(), [&](const Access& a) {
+           return s.nest.tensors()[a.tensor].element == Element::f16;
+         });
+}
+
 bool are_flat(const Situation& s, const std::string& rows, const std::string& columns) {
   for (size_t i = 0; i < s.nest.statements().size(); ++i) {
     Roles roles = roles_of(s, i);

@@ -20,6 +20,10 @@ struct ProductLoops {
 /// loop moves one factor alone.
 std::optional<ProductLoops> product_loops(const Situation& situation, const Roles& roles);
 
+/// Should the products of a statement be added up in f16? The target must have arithmetic for it,
+/// and both factors must be f16.
+bool multiplies_halves(const Situation& situation, size_t statement);
+
 /// Can one loop walk rows and columns, in every tensor that they move?
 bool are_flat(const Situation& situation, const std::string& rows, const std::string& columns);
 

@@ -70,15 +70,16 @@ double winograd_cycles(const Target& target, const WinogradShape& shape, long ou
   auto filters = static_cast<double>(shape.filters), channels = static_cast<double>(shape.channels);
   // Sums of few terms in two dimensions, and the loads and stores around them.
   double input = n * (m + 1) + moves_of_input * n, output = n * m + moves_of_output * n;
-  return static_cast<double>(shape.groups) * tiles /
-         static_cast<double>(per_cycle * target.lanes(real_bytes)) *
-         (n * filters * channels / share_of_peak_in_planes + channels * input + filters * output);
+  double products = n * filters * channels / share_of_peak_in_planes;
+  return static_cast<double>(shape.groups) * tiles / static_cast<double>(per_cycle) *
+         (products / static_cast<double>(target.lanes(shape.element)) +
+          (channels * input + filters * output) / static_cast<double>(target.lanes(real_bytes)));
 }
 
 double direct_cycles(const Target& target, const WinogradShape& shape) {
   return static_cast<double>(shape.groups * shape.rows * shape.columns * shape.window_rows *
                              shape.window_columns * shape.filters * shape.channels) /
-         (static_cast<double>(per_cycle * target.lanes(real_bytes)) * share_of_peak_direct);
+         (static_cast<double>(per_cycle * target.lanes(shape.element)) * share_of_peak_direct);
 }
 
 WinogradTiles::WinogradTiles(const Target& target, const WinogradShape& shape, long outputs,
@@ -86,7 +87,7 @@ WinogradTiles::WinogradTiles(const Target& target, const WinogradShape& shape, l
     : target_(target),
       shape_(shape),
       planes_(planes_of(shape, outputs)),
-      vectors_((filters + target.lanes(real_bytes) - 1) / target.lanes(real_bytes)),
+      vectors_((filters + target.lanes(shape.element) - 1) / target.lanes(shape.element)),
       columns_((shape.filters + filters - 1) / filters),
       tiles_(tiles_of(shape, outputs)),
       apart_(shape.samples * shape.groups) {}
@@ -113,7 +114,7 @@ bool WinogradTiles::fits(long positions) const {
 /// group transformed, is made of whole register tiles and gives all workers as much.
 TileBlock WinogradTiles::choose_block() const {
   long budget = target_.l2_bytes * block_share / block_share_of;
-  long most = std::clamp(budget / (real_bytes * planes_ * shape_.channels * shape_.together),
+  long most = std::clamp(budget / (shape_.element * planes_ * shape_.channels * shape_.together),
                          least_tiles, most_tiles);
   TileBlock best{1, 1};
   double least = std::numeric_limits<double>::infinity();
@@ -171,7 +172,7 @@ double WinogradTiles::cycles(const TileBlock& block, double passes) const {
 
 /// Returns the bytes of a matrix for each plane, of all groups and samples.
 double WinogradTiles::bytes(long rows, long columns) const {
-  return static_cast<double>(real_bytes * apart_ * planes_ * rows * columns);
+  return static_cast<double>(shape_.element * apart_ * planes_ * rows * columns);
 }
 
 /// Returns the cycles of the busiest worker where they share tiles, or columns: its products, and

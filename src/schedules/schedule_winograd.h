@@ -16,6 +16,7 @@ struct WinogradShape {
   long window_rows = 3, window_columns = 3;
   long samples = 1;
   long together = 1;  ///< groups whose input is transformed together, as it lies
+  long element = 4;   ///< bytes of a factor of the products
 };
 
 /// Returns how many elements a transformed tile has. Each element belongs to a plane of its own.

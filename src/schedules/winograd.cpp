@@ -37,6 +37,7 @@ const std::vector<long> tile_sizes = {2, 3, 4, 5, 6, 7, 8, 9, 10, 12};
 const std::vector<long> column_vectors = {4, 3, 2, 1, 6, 8};  // the first that fits is taken
 const std::vector<long> unrolled_sums = {1, 2, 4, 8, 16};
 const std::vector<long> distances = {8, 16, 32, 64, 128};
+const std::vector<long> subsum_sizes = {32, 64, winograd_most_in_subsum};
 
 /// Iterations of a sum that are unrolled where factors are broadcast: enough to hide the loop.
 constexpr long unrolled_broadcasts = 4;
@@ -70,7 +71,7 @@ class Writing {
         loops_(convolution.loops),
         shuffled_(convolution.shape.together > 1),
         m_(outputs),
-        lanes_(s.target.lanes(real_bytes)),
+        lanes_(s.target.lanes(convolution.shape.element)),
         writer_(s.nest) {}
 
   std::optional<Written> run() {
@@ -80,6 +81,7 @@ class Writing {
     order_all();
     merge_all();
     mark_all();
+    if (shape_.element < real_bytes) add_up_halves();
     writer_.step("pack", {U_});
     std::string packed = writer_.nest().tensors().back().name;
     long ahead = sum_.empty() ? 0 : choices_.choose("prefetch", 0, distances);
@@ -105,7 +107,7 @@ class Writing {
   bool by_planes_ = false;   // all columns of a plane u, v before the next plane
   // Loops; "" where there is none.
   std::string tile_blocks_, tile_, tiles_outer_, tiles_inner_, columns_, column_;
-  std::string sum_, sum_inner_;
+  std::string subsum_, sum_, sum_inner_;
   std::string ordered_groups_, ordered_group_, ordered_blocks_, ordered_lanes_;
 
   static std::string in(const std::string& statement, const std::string& loop) {
@@ -211,6 +213,21 @@ class Writing {
     long own = s_.target.lane_products ? lanes_ : unrolled_broadcasts;
     long together = choices_.choose("together", own, unrolled_sums);
     std::tie(sum_, sum_inner_) = split(products_, loops_.channels, together);
+    if (shape_.element == real_bytes || sum_.empty()) return;
+    long most = choices_.choose("subsum", winograd_most_in_subsum, subsum_sizes);
+    std::tie(subsum_, sum_) = split(products_, sum_, std::max(2L, most / together));
+  }
+
+  /// Adds up some of the products in f16.
+  void add_up_halves() {
+    std::string loop = subsum_;
+    std::vector<std::string> around{tiles_outer_, columns_, made_.v};
+    if (!by_planes_) std::swap(around[1], around[2]);
+    for (const std::string& outer : around) {
+      if (loop.empty() && !outer.empty() && has(products_, outer)) loop = outer;
+    }
+    if (loop.empty()) return;
+    writer_.step("subsum", {in(products_, loop), std::string(name_of(Element::f16))});
   }
 
   /// Puts the loops of one statement into this order; it need not have all of them.
@@ -251,7 +268,7 @@ class Writing {
     for (const std::string& s : product_) {
       std::vector<std::string> order{n, tile_blocks_, g, columns_, u, v};
       if (by_planes_) order = {n, tile_blocks_, g, u, v, columns_};
-      order.insert(order.end(), {tiles_outer_, sum_, sum_inner_, tiles_inner_, column_});
+      order.insert(order.end(), {tiles_outer_, subsum_, sum_, sum_inner_, tiles_inner_, column_});
       put(s, order);
     }
     for (const std::string& s : output_) {

@@ -13,26 +13,13 @@
 #include "nest/interpret_elements.h"
 #include "nest/starts.h"
 #include "transforms/transform.h"
+#include "transforms/transform_toom.h"
 
 namespace lathe {
 namespace {
 
 /// The bound of an algebraic step is what to expect of many outputs: single ones may be beyond it.
 constexpr double beyond_expected = 4;
-
-/// Returns what rounding to a type changes, relatively.
-double unit_of(Element element) {
-  switch (element) {
-    case Element::f16:
-      return 0x1p-11;
-    case Element::bf16:
-      return 0x1p-8;
-    case Element::f64:
-      return 0x1p-53;
-    default:
-      return 0x1p-24;
-  }
-}
 
 /// Kernels compute in f32, or in f64, and may keep what is local in any type that is there.
 double unit_of(const Nest& nest) {

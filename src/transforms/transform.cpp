@@ -26,6 +26,8 @@ const char* name_of(Takes takes) {
       return "name";
     case Takes::axis:
       return "axis";
+    case Takes::element:
+      return "type";
     case Takes::completion:
       return "completion";
     case Takes::channels:
@@ -52,6 +54,8 @@ const char* describe(Takes takes) {
       return "a name";
     case Takes::axis:
       return "one of block.x, block.y, block.z, thread.x, thread.y, thread.z, vthread";
+    case Takes::element:
+      return "f16 or bf16";
     case Takes::completion:
       return "one of propagate, expand, deepen, repeat, reduce";
     case Takes::channels:
@@ -87,6 +91,8 @@ bool fits(const Arg& arg, Takes takes) {
     case Takes::axis:
       return is_word(
           arg, {"block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z", "vthread"});
+    case Takes::element:
+      return is_word(arg, {"f16", "bf16"});
     case Takes::completion:
       return is_word(arg, {"propagate", "expand", "deepen", "repeat", "reduce"});
     case Takes::channels:

@@ -101,13 +101,19 @@ Moments transformed_weight(const Matrix& rows, long r, const Matrix& columns, lo
   return sum.result();
 }
 
-/// Returns the moments of a sum of products over the channels.
-Moments summed(const Moments& u, const Moments& v, double channels, double unit) {
+/// Returns the moments of a sum of products over the channels, "most" of them at a time.
+Moments summed(const Moments& u, const Moments& v, double channels, double most, double unit) {
   double value = u.value * v.value * channels;
   double inherited = (u.error * v.value + u.value * v.error) * channels;
   // Partial sums grow evenly; each of them is rounded.
-  double own = u.value * v.value * channels * (channels + 1) / 2 * unit * unit;
+  double own = u.value * v.value * channels * (std::min(channels, most) + 1) / 2 * unit * unit;
   return {value, inherited + own};
+}
+
+/// Returns the moments of a value that is rounded once more.
+Moments rounded(Moments m, double unit) {
+  m.error += m.value * unit * unit;
+  return m;
 }
 
 }  // namespace
@@ -146,13 +152,32 @@ Toom toom(long outputs, long window) {
   return t;
 }
 
-double expected_error(const Toom& rows, const Toom& columns, long channels, double unit) {
+double unit_of(Element element) {
+  switch (element) {
+    case Element::f64:
+      return 0x1p-53;
+    case Element::f32:
+      return 0x1p-24;
+    case Element::f16:
+      return 0x1p-11;
+    case Element::bf16:
+      return 0x1p-8;
+    default:
+      return 0;
+  }
+}
+
+double expected_error(const Toom& rows, const Toom& columns, long channels, double unit,
+                      const NarrowFactors& narrow) {
   // A rounding is off by half a unit at most, and evenly distributed.
-  double u = unit / std::sqrt(3.0);
+  double u = unit / std::sqrt(3.0), factor = narrow.unit / std::sqrt(3.0);
   auto count = static_cast<double>(channels);
+  bool is_narrow = narrow.unit > unit;
+  double in_sum = is_narrow ? static_cast<double>(narrow.most_in_sum) : count;
   auto product = [&](long a, long b) {
-    return summed(transformed_weight(rows.G, a, columns.G, b, u),
-                  transformed_input(rows.B, a, columns.B, b, u), count, u);
+    return summed(rounded(transformed_weight(rows.G, a, columns.G, b, u), factor),
+                  rounded(transformed_input(rows.B, a, columns.B, b, u), factor), count, in_sum,
+                  is_narrow ? factor : u);
   };
   std::vector<std::vector<Moments>> products(static_cast<size_t>(rows.products()));
   for (long a = 0; a < rows.products(); ++a) {
@@ -176,6 +201,10 @@ double expected_error(const Toom& rows, const Toom& columns, long channels, doub
   }
   double output = count * static_cast<double>(rows.window * columns.window);
   return deviations * std::sqrt(most / output);
+}
+
+double expected_error_of_roundings(long roundings, double unit) {
+  return deviations * unit / std::sqrt(3.0) * std::sqrt(static_cast<double>(roundings));
 }
 
 double expected_error_of_sum(long products, double unit) {

@@ -11,6 +11,8 @@
 #include <cstddef>
 #include <vector>
 
+#include "base/element.h"
+
 namespace lathe {
 
 struct Matrix {
@@ -33,19 +35,32 @@ struct Toom {
   long products() const { return outputs + window - 1; }
 };
 
+/// Returns by how much rounding to a type changes a number at most, relatively; 0: not at all.
+double unit_of(Element element);
+
 /// Returns whether points are known for so many outputs of such a window.
 bool has_toom(long outputs, long window);
 
 /// Returns the matrices; has_toom() must hold.
 Toom toom(long outputs, long window);
 
+/// Factors of products that are narrower than all else, as are their sums over some channels.
+struct NarrowFactors {
+  double unit = 0;       ///< by which rounding changes them, relatively; 0: they are not narrower
+  long most_in_sum = 0;  ///< channels that are added up before the sum is as wide as all else
+};
+
 /// Returns the largest error to expect of an output that is a sum of "channels" windows in two
 /// dimensions, as a multiple of the outputs' root mean square. Rounding changes numbers by "unit",
 /// relatively. Inputs, weights and roundings are taken to be independent; the error is eight
 /// standard deviations.
-double expected_error(const Toom& rows, const Toom& columns, long channels, double unit);
+double expected_error(const Toom& rows, const Toom& columns, long channels, double unit,
+                      const NarrowFactors& narrow = {});
 
 /// Returns the same for the sum of all products, one after the other.
 double expected_error_of_sum(long products, double unit);
+
+/// Returns the same where so many roundings change a result, each by "unit" at most.
+double expected_error_of_roundings(long roundings, double unit);
 
 }  // namespace lathe

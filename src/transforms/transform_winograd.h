@@ -9,6 +9,10 @@
 
 namespace lathe {
 
+/// Sums of narrow products may be taken apart by subsum into parts of so many: the bound of
+/// winograd counts them, as its outputs are several such sums.
+inline constexpr long winograd_most_in_subsum = 128;
+
 /// Names of loops. Each pair counts rows, then columns.
 struct WinogradLoops {
   std::string tile_rows, tile_columns;    ///< the tiles of the output

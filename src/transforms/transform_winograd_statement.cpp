@@ -90,6 +90,13 @@ class WinogradRewriting {
     return tensors_.size() - 1;
   }
 
+  /// Declares a factor of the products, which has the type of the factor that it is made of.
+  size_t declare_factor(const std::string& name, const Access& of, std::vector<long> shape) {
+    size_t made = declare(name, Role::local, std::move(shape));
+    tensors_[made].element = tensors_[of.tensor].element;
+    return made;
+  }
+
   void declare_matrices(const char* name, size_t (&to)[2], Matrix Toom::*matrix) {
     const Matrix *a = &(rows_.*matrix), *b = &(columns_.*matrix);
     to[0] = declare(name, Role::constant, {a->rows, a->columns}, a->values);
@@ -119,12 +126,12 @@ class WinogradRewriting {
       a.insert(a.end(), b.begin(), b.end());
       return a;
     };
-    U_ = declare("U", Role::local, shape(extents_of(of_weight_), {n, k}));
+    U_ = declare_factor("U", weight(), shape(extents_of(of_weight_), {n, k}));
     std::vector<long> of_data = extents_of(of_data_);
     if (channels_) of_data.push_back(channels_->count);
     T_ = declare("T", Role::local, shape({tiles, n, k}, of_data));
-    V_ = declare("V", Role::local, shape_of_V({n, k, tiles}));
-    S_ = channels_ ? declare("S", Role::local, shape({n, k, tiles}, of_data)) : V_;
+    V_ = declare_factor("V", data(), shape_of_V({n, k, tiles}));
+    S_ = channels_ ? declare_factor("S", data(), shape({n, k, tiles}, of_data)) : V_;
     P_ = declare("P", Role::local, shape({n, k, tiles}, extents_of(of_result_)));
     Q_ = declare("Q", Role::local, shape({tiles, m_, k}, extents_of(of_result_)));
     Y_ = declare("Y", Role::local, shape({tiles, m_, m_}, extents_of(of_result_)));
@@ -365,21 +372,29 @@ class WinogradRewriting {
   }
 
   double unit() const {
-    switch (tensors_[s_.write.tensor].element) {
-      case Element::f64:
-        return 0x1p-53;
-      case Element::f32:
-        return 0x1p-24;
-      default:
-        fail("winograd needs f32 or f64: other elements would round too much");
+    Element sums = tensors_[s_.write.tensor].element;
+    if (sums != Element::f64 && sums != Element::f32) {
+      fail("winograd needs sums in f32 or f64: others would round too much");
     }
+    return unit_of(sums);
   }
 
-  double bound() const { return expected_error(rows_, columns_, channels(), unit()); }
+  /// Returns how much narrow factors round. Their sums may be taken apart by a later step.
+  NarrowFactors narrow() const {
+    double unit = std::max(unit_of(tensors_[weight().tensor].element),
+                           unit_of(tensors_[data().tensor].element));
+    return {unit, winograd_most_in_subsum};
+  }
+
+  double bound() const { return expected_error(rows_, columns_, channels(), unit(), narrow()); }
 
   std::string note() const {
     long direct = m_ * m_ * h_.elements * w_.elements, now = rows_.products() * columns_.products();
-    double sum = expected_error_of_sum(channels() * h_.elements * w_.elements, unit());
+    long products = channels() * h_.elements * w_.elements;
+    bool is_narrow = narrow().unit > unit();
+    double sum = is_narrow ? expected_error_of_sum(std::min(products, winograd_most_in_subsum),
+                                                   narrow().unit)
+                           : expected_error_of_sum(products, unit());
     return fmt::format(
         "{} products instead of {} for {} outputs; the error stays below {:.1e} of the outputs' "
         "root mean square ({:.1e} when all products are added up), for data without structure",
