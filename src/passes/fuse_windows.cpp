@@ -46,7 +46,8 @@ Shape filters_of(const Graph& graph, const Node& node) {
 /// Is the value one that is worth not storing? Of several samples the two halves do not share their
 /// loops yet, and took up to three times as long as apart (measured on MobileNetV2).
 bool is_large(const Type& type) {
-  if (type.dynamic || type.element != Element::f32 || type.shape.size() != 4) return false;
+  bool suits = type.element == Element::f32 || type.element == Element::f16;
+  if (type.dynamic || !suits || type.shape.size() != 4) return false;
   return type.shape[0] == 1 && count_of(type.shape) * size_of(type.element) >= least_bytes;
 }
 

@@ -10,6 +10,7 @@
 
 #include "schedules/schedule_choices.h"
 #include "schedules/schedule_counting.h"
+#include "schedules/schedule_product.h"
 #include "schedules/schedule_roles.h"
 #include "transforms/transform_neural.h"
 
@@ -147,6 +148,15 @@ void bring_together(RecipeWriter& writer, size_t main, const std::string& sample
   }
 }
 
+/// Adds up each window in f16, inside the last of these loops.
+void add_up_halves(RecipeWriter& writer, const std::string& statement,
+                   const std::vector<std::string>& loops) {
+  std::string around;
+  for (const std::string& loop : loops) around = loop.empty() ? around : loop;
+  if (around.empty()) return;
+  writer.step("subsum", {statement + ":" + around, std::string(name_of(Element::f16))});
+}
+
 std::optional<Written> write(const Situation& s, Choices& choices) {
   size_t main = main_statement(s.nest);
   const Statement& statement = s.nest.statements()[main];
@@ -159,7 +169,8 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   std::string samples = samples_loop(s.nest, main);
   bring_together(writer, main, samples);
 
-  long lanes = s.target.lanes(real_bytes);
+  bool halves = multiplies_halves(s, main);
+  long lanes = s.target.lanes(halves ? size_of(Element::f16) : real_bytes);
   // Without weights of each lane, which take registers, several vectors go side by side.
   long most = statement.reads.size() > 1 && !parts.along_rows ? lanes : wide_block * lanes;
   long extent = roles.find(parts.vector)->extent;
@@ -196,6 +207,7 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   writer.step("vectorize", {vector});
   vectorize_copies(writer, s, main, wide_block * lanes);
   writer.share(shared, s.target);
+  if (halves && statement.update == Update::add) add_up_halves(writer, statement.name, shared);
   writer.pack_weights(main);
   return writer.written();
 }
