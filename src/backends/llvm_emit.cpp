@@ -91,9 +91,13 @@ class Emitter {
   /// there if they are needed: other code stays the same on every processor.
   std::string features() const {
     std::string all = target_.features;
-    bool halves = std::any_of(code_.variables.begin(), code_.variables.end(),
-                              [](const auto& v) { return v.number == Number::f16; });
-    if (halves) all += is_arm() ? ",+fullfp16" : ",+avx512fp16";
+    auto uses = [&](Number number) {
+      return std::any_of(code_.variables.begin(), code_.variables.end(),
+                         [&](const auto& v) { return v.number == number; });
+    };
+    if (uses(Number::f16)) all += is_arm() ? ",+fullfp16" : ",+avx512fp16";
+    if (uses(Number::bf16)) all += is_arm() ? ",+bf16" : ",+avx512bf16";
+    if (uses(Number::i8) || uses(Number::u8)) all += is_arm() ? ",+dotprod" : ",+avx512vnni";
     return all;
   }
 
@@ -304,6 +308,9 @@ class Emitter {
           return math_.fma(args[0], args[1], args[2]);
         });
         return;
+      case Kind::dot:
+        values_[i.to] = dot(i);
+        return;
       case Kind::splat: {
         Number type = number(i.to);
         long from = width(lanes(i.args[0]), type), count = lanes(i.to);
@@ -328,6 +335,36 @@ class Emitter {
         values_[i.to] = {math_.greatest(put_together(values_[i.args[0]]))};
         return;
     }
+  }
+
+  /// Adds a piece of products to each piece of the sums.
+  Pieces dot(const Instruction& i) {
+    Number factors = number(i.args[0]);
+    const Pieces &own = values_[i.args[0]], &sums = values_[i.args[2]];
+    check(own.size() == sums.size(), "a register of factors belongs to each register of sums");
+    Value* common = group(i.args[1], i.lane, own.front()->getType());
+    Pieces result;
+    for (size_t k = 0; k < sums.size(); ++k) {
+      result.push_back(math_.dot(own[k], common, sums[k], factors));
+    }
+    return result;
+  }
+
+  /// Returns a group of neighbours, as many as have the bytes of a sum, in all lanes of a register.
+  Value* group(size_t variable, long index, llvm::Type* type) {
+    constexpr unsigned bits_of_sum = 32;
+    unsigned words = static_cast<unsigned>(type->getPrimitiveSizeInBits()) / bits_of_sum;
+    Value* all = put_together(values_[variable]);
+    llvm::Type* word = builder_.getInt32Ty();
+    unsigned own = static_cast<unsigned>(all->getType()->getPrimitiveSizeInBits()) / bits_of_sum;
+    if (own == 1) {
+      all = builder_.CreateVectorSplat(words, builder_.CreateBitCast(all, word));
+    } else {
+      all = builder_.CreateBitCast(all, llvm::FixedVectorType::get(word, own));
+      std::vector<int> mask(words, static_cast<int>(index));
+      all = builder_.CreateShuffleVector(all, mask);
+    }
+    return builder_.CreateBitCast(all, type);
   }
 
   /// Computes each piece of the result from those of the operands.

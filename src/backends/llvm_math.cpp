@@ -3,6 +3,8 @@
 #include "backends/llvm_math.h"
 
 #include <llvm/IR/Intrinsics.h>
+#include <llvm/IR/IntrinsicsAArch64.h>
+#include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
 #include <cmath>
@@ -24,6 +26,11 @@ llvm::Type* LlvmMath::type() {
       return builder_.getFloatTy();
     case Number::f64:
       return builder_.getDoubleTy();
+    case Number::i8:
+    case Number::u8:
+      return builder_.getInt8Ty();
+    case Number::bf16:
+      return builder_.getBFloatTy();
     case Number::i32:
       return builder_.getInt32Ty();
     case Number::i64:
@@ -110,6 +117,22 @@ Value* LlvmMath::minimum(Value* a, Value* b) {
 Value* LlvmMath::fma(Value* a, Value* b, Value* c) {
   if (!is_real(number_)) return builder_.CreateAdd(builder_.CreateMul(a, b), c);
   return intrinsic(intrinsics::fma, {a, b, c});
+}
+
+Value* LlvmMath::dot(Value* a, Value* b, Value* sums, Number factors) {
+  if (architecture_ == Architecture::aarch64) {
+    ID id = factors == Number::bf16 ? intrinsics::aarch64_neon_bfdot
+            : factors == Number::u8 ? intrinsics::aarch64_neon_udot
+                                    : intrinsics::aarch64_neon_sdot;
+    return builder_.CreateIntrinsic(id, {sums->getType(), a->getType()}, {sums, a, b});
+  }
+  if (factors == Number::bf16) {
+    return builder_.CreateIntrinsic(intrinsics::x86_avx512bf16_dpbf16ps_512, {}, {sums, a, b});
+  }
+  // Data without a sign come first, weights with one second, both as words.
+  Value *data = builder_.CreateBitCast(b, sums->getType()),
+        *weights = builder_.CreateBitCast(a, sums->getType());
+  return builder_.CreateIntrinsic(intrinsics::x86_avx512_vpdpbusd_512, {}, {sums, data, weights});
 }
 
 Value* LlvmMath::sum(Value* lanes) {
@@ -394,6 +417,7 @@ llvm::Type* LlvmMath::memory_type(Element element) {
 
 Value* LlvmMath::loaded(Value* value, Element element) {
   llvm::Type* to = like(type(), value);
+  if (number_ == Number::bf16) return builder_.CreateBitCast(value, to);
   if (element == Element::bf16) {
     Value* wide = builder_.CreateZExt(value, like(builder_.getInt32Ty(), value));
     Value* bits = builder_.CreateShl(wide, integer_same(16, wide));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/dots.h"
+
 namespace lathe {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr long most_unrolled = 1024;
 
 }  // namespace
 
-Bindings::Bindings(const Nest& nest) : nest_(nest) {
+Bindings::Bindings(const Nest& nest, const Target& target) : nest_(nest), target_(target) {
   size_t depth = 0;
   for (const Order& order : nest.order) depth = std::max(depth, order.loops.size());
   bound_.resize(depth);
@@ -21,8 +23,15 @@ Way Bindings::way_of(const LoopNode& node) const {
   if (node.extent() == 1) return Way::once;
   bool vector = node.mark == Mark::vector;
   if (vector && !lanes_depth_ && can_be_lanes(node.body, node.depth, nest_)) return Way::lanes;
+  if (vector && lanes_depth_ && is_dot(node)) return Way::dot;
   bool unrolled = vector || node.mark == Mark::unrolled;
   return unrolled && node.extent() <= most_unrolled ? Way::unrolled : Way::loop;
+}
+
+/// Is the loop a dot product, whose sums fill registers?
+bool Bindings::is_dot(const LoopNode& node) const {
+  long of_register = target_.lanes(size_of(Element::i32));
+  return lanes() % of_register == 0 && dot_of(node, *lanes_depth_, nest_, target_).has_value();
 }
 
 void Bindings::bind_lanes(const LoopNode& node) {

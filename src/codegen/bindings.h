@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "codegen/loops.h"
+#include "codegen/target.h"
 
 namespace lathe {
 
@@ -14,13 +15,14 @@ enum class Way {
   once,      ///< one iteration: a number
   lanes,     ///< the lanes of vectors
   unrolled,  ///< one number after the other
+  dot,       ///< the products that an instruction adds to each lane
   loop,      ///< a loop of the code
 };
 
 /// The loops around the code that is being written, by depth.
 class Bindings {
  public:
-  explicit Bindings(const Nest& nest);
+  Bindings(const Nest& nest, const Target& target);
 
   /// Returns what a loop becomes inside those that are bound.
   Way way_of(const LoopNode& node) const;
@@ -44,6 +46,7 @@ class Bindings {
   /// Returns how many lanes vectors have here; 1 outside of them.
   long lanes() const { return lanes_depth_ ? bound_[*lanes_depth_].range.size() : 1; }
   bool in_lanes() const { return lanes_depth_.has_value(); }
+  std::optional<size_t> lanes_depth() const { return lanes_depth_; }
   /// Returns by how much an offset differs from one lane to the next.
   long lane_step(const poly::Affine& offset) const;
 
@@ -61,8 +64,11 @@ class Bindings {
     long unrolled_from = 0, unrolled_to = 0;  // of an unrolled loop
   };
   const Nest& nest_;
+  const Target& target_;
   std::vector<Bound> bound_;
   std::optional<size_t> lanes_depth_;
+
+  bool is_dot(const LoopNode& node) const;
 };
 
 }  // namespace lathe

@@ -15,13 +15,23 @@ const char* name_of(Number number) {
       return "i32";
     case Number::i64:
       return "i64";
+    case Number::i8:
+      return "i8";
+    case Number::u8:
+      return "u8";
+    case Number::bf16:
+      return "bf16";
   }
   return "";
 }
 
 long size_of(Number number) {
   switch (number) {
+    case Number::i8:
+    case Number::u8:
+      return 1;
     case Number::f16:
+    case Number::bf16:
       return 2;
     case Number::f32:
     case Number::i32:
@@ -33,7 +43,17 @@ long size_of(Number number) {
   return 0;
 }
 
-bool is_real(Number number) { return number != Number::i32 && number != Number::i64; }
+bool is_real(Number number) {
+  switch (number) {
+    case Number::i8:
+    case Number::u8:
+    case Number::i32:
+    case Number::i64:
+      return false;
+    default:
+      return true;
+  }
+}
 
 long Code::count() const {
   long n = 1;

@@ -18,7 +18,8 @@
 namespace lathe {
 
 /// The type in which a variable is computed with. Loads and stores convert other types.
-enum class Number { f32, f64, i64, f16, i32 };
+/// What is narrower than 16 bits, and bf16, is a factor of dot products only.
+enum class Number { f32, f64, i64, f16, i32, i8, u8, bf16 };
 
 /// Names a type: "f32".
 const char* name_of(Number number);
@@ -40,6 +41,8 @@ struct Instruction {
     number,    ///< to = "number"
     apply,     ///< to = op(args...); an operand of one lane stands for as many as the others have
     fma,       ///< to = args[0] * args[1] + args[2]
+    dot,       ///< to = args[2] + sums of products, as many neighbours of args[0] as fill the lanes;
+               ///< args[1] has as many, or all lanes share its group "lane"
     splat,     ///< to = lane "lane" of args[0], in every lane
     copy,      ///< to = args[0]
     convert,   ///< to = args[0], in another type

@@ -13,6 +13,7 @@
 
 #include "base/error.h"
 #include "codegen/code.h"
+#include "codegen/dots.h"
 #include "codegen/locals.h"
 #include "codegen/numbers.h"
 #include "codegen/prefetch.h"
@@ -32,7 +33,7 @@ class Lowering {
       : tree_(tree),
         target_(target),
         root_(tree.places[place]),
-        bindings_(tree.nest),
+        bindings_(tree.nest, target),
         tile_numbers_(numbers_of_tensors(tree.nest, target)) {
     for (const Statement& s : tree.nest.statements()) {
       numbers_.push_back(number_of(tree.nest, s, target));
@@ -141,6 +142,9 @@ class Lowering {
           walk(node.body);
         }
         return;
+      case Way::dot:
+        bindings_.bind(node.depth, {node.from, node.from});
+        return lower_dot(node.body.front(), *dot_of(node, *bindings_.lanes_depth(), tree_.nest, target_));
       case Way::loop:
         return lower_loop(node);
     }
@@ -305,6 +309,42 @@ class Lowering {
     if (auto slot = slot_of(s.write.tensor, at); slot && zero) writer_.begin_sum(slot->variable);
   }
 
+  /// Adds several products to each lane of a sum.
+  void lower_dot(const LoopNode& node, const Dot& dot) {
+    const Statement& s = statement(node);
+    number_ = numbers_[node.statement];
+    Affine at = poly::narrowed(node.write, bindings_.ranges(node.write.coefficients.size()));
+    long step = bindings_.lane_step(node.write), lanes = bindings_.lanes();
+    size_t own = load_factors(s.reads[dot.own].tensor, node.reads[dot.own], dot.terms * lanes);
+    Instruction add{Instruction::Kind::dot};
+    size_t common = common_factors(s.reads[dot.common].tensor, node.reads[dot.common], dot.terms,
+                                   add.lane);
+    add.args = {own, common, old_value(s.write.tensor, at, step)};
+    write(s.write.tensor, at, step, writer_.emit(std::move(add), lanes, number_));
+  }
+
+  size_t load_factors(size_t tensor, const Affine& offset, long count) {
+    Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
+    return writer_.load(tensor, at, 1, count, factor_number(code_.tensors[tensor].element));
+  }
+
+  /// Loads the factors that all lanes share, together with those of the next iterations of an
+  /// unrolled loop if they lie side by side. Sets which of them are meant.
+  size_t common_factors(size_t tensor, const Affine& offset, long terms, long& group) {
+    long groups = target_.vector_bytes / size_of(code_.tensors[tensor].element) / terms;
+    Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
+    Number number = factor_number(code_.tensors[tensor].element);
+    if (target_.lane_products) {
+      if (auto found = neighbours_of(offset, terms, groups)) {
+        at.constant -= terms * (found->index - found->first);
+        group = found->index - found->first;
+        return writer_.load(tensor, at, 1, terms * groups, number);
+      }
+    }
+    group = 0;
+    return writer_.load(tensor, at, 1, terms, number);
+  }
+
   /// Returns the value of an expression that is known while code is written: of constants.
   std::optional<double> known(const Expr& e, const LoopNode& node) const {
     if (e.op == Expr::Op::number) return e.number;
@@ -387,25 +427,38 @@ class Lowering {
     return writer_.load(tensor, at, step, step == 0 ? 1 : bindings_.lanes(), number_);
   }
 
-  /// Loads an element together with those that the next iterations of an unrolled loop read.
-  std::optional<size_t> lane_of_neighbours(size_t tensor, const Affine& offset, const Affine& at) {
-    long group = target_.vector_bytes / size_of(number_);
+  /// An iteration of an unrolled loop among those whose elements are loaded together.
+  struct Neighbours {
+    long first, index;
+  };
+
+  /// Finds an unrolled loop that moves an access by "step", and so many of its iterations, among
+  /// them the one that is written.
+  std::optional<Neighbours> neighbours_of(const Affine& offset, long step, long count) const {
     for (size_t depth = 0; depth < offset.coefficients.size(); ++depth) {
       auto unrolled = bindings_.unrolled(depth);
-      if (offset.coefficients[depth] != 1 || !unrolled) continue;
+      if (offset.coefficients[depth] != step || !unrolled) continue;
       bool in_floor = std::any_of(
           offset.floors.begin(), offset.floors.end(),
           [&](const Affine::Floor& floor) -> bool { return poly::involved(floor.of)[depth]; });
       if (in_floor) continue;
-      long index = unrolled->index, first = index / group * group;
-      if (first + group > unrolled->count) continue;
-      Affine begin = at;
-      begin.constant -= index - first;
-      Instruction splat{Instruction::Kind::splat, 0, {writer_.load(tensor, begin, 1, group, number_)}};
-      splat.lane = index - first;
-      return writer_.emit(std::move(splat), bindings_.lanes(), number_);
+      long index = unrolled->index, first = index / count * count;
+      if (first + count <= unrolled->count) return Neighbours{first, index};
     }
     return std::nullopt;
+  }
+
+  /// Loads an element together with those that the next iterations of an unrolled loop read.
+  std::optional<size_t> lane_of_neighbours(size_t tensor, const Affine& offset, const Affine& at) {
+    long group = target_.vector_bytes / size_of(number_);
+    auto found = neighbours_of(offset, 1, group);
+    if (!found) return std::nullopt;
+    Affine begin = at;
+    begin.constant -= found->index - found->first;
+    Instruction splat{
+        Instruction::Kind::splat, 0, {writer_.load(tensor, begin, 1, group, number_)}};
+    splat.lane = found->index - found->first;
+    return writer_.emit(std::move(splat), bindings_.lanes(), number_);
   }
 
   std::optional<Tile::Slot> slot_of(size_t tensor, const Affine& at) const {

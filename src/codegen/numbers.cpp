@@ -51,14 +51,16 @@ long roundings(const Expr& e) {
   return n;
 }
 
-/// Sums into an f16 are f16 from one product to the next. Otherwise a statement whose numbers are
-/// all f16 is computed in it if the result is the same: if it rounds once.
-bool suits_f16(const Statement& s, const Elements& elements) {
+/// Sums into a local f16 are f16 from one product to the next: that is what a step makes them for.
+/// Otherwise a statement whose numbers are all f16 is computed in it if the result is the same: if
+/// it rounds once.
+bool suits_f16(const Nest& nest, const Statement& s, const Elements& elements) {
   using Op = Expr::Op;
   bool known = elements.all([](Element e) { return e == Element::f16; }) &&
                calls_only(s.value, {Op::add, Op::sub, Op::mul, Op::neg, Op::max, Op::min});
   if (!known) return false;
-  return s.update == Update::add ? is_product(s.value) : roundings(s.value) <= 1;
+  if (s.update != Update::add) return roundings(s.value) <= 1;
+  return nest.tensors()[s.write.tensor].role == Role::local && is_product(s.value);
 }
 
 /// Are the lowest 32 bits of the result those that 64 would give?
@@ -114,7 +116,7 @@ Number number_of(const Nest& nest) {
 
 Number number_of(const Nest& nest, const Statement& statement, const Target& target) {
   Elements elements(nest, statement);
-  if (target.has(Extra::f16) && suits_f16(statement, elements)) return Number::f16;
+  if (target.has(Extra::f16) && suits_f16(nest, statement, elements)) return Number::f16;
   if (suits_i32(statement, elements)) return Number::i32;
   if (elements.all([](Element e) { return !is_float(e); })) return Number::i64;
   return suits_f32(statement, elements) ? Number::f32 : Number::f64;

@@ -107,6 +107,9 @@ class Printer {
         return set(fmt::format("{}({})", function_of(i.op).name, variables()));
       case Kind::fma:
         return set(fmt::format("v{} * v{} + v{}", i.args[0], i.args[1], i.args[2]));
+      case Kind::dot:
+        return set(fmt::format("dot(v{}, lanes {} of v{}) + v{}", i.args[0], i.lane, i.args[1],
+                               i.args[2]));
       case Kind::splat:
         return set(fmt::format("lane {} of {}", i.lane, variables()));
       case Kind::copy:

@@ -60,6 +60,9 @@ class Looking {
           walk(node.body);
         }
         return;
+      case Way::dot:
+        bindings_.bind(node.depth, {node.from, node.from});
+        return walk(node.body);
       case Way::once:
       case Way::loop:
         bindings_.bind(node.depth, {node.from, node.to - 1});

@@ -66,6 +66,7 @@ class Writing {
     all_samples_ = samples_loop(s_.nest, main_);
     sums_samples_ = std::erase(parts_.sums, all_samples_) > 0;
     in_halves_ = !sums_samples_ && multiplies_halves(s_, main_);
+    terms_ = possible_terms();
     long written = size_of(s_.nest.tensors()[statement.write.tensor].element);
     element_ = in_halves_ ? size_of(Element::f16) : std::max(least_element, written);
     lanes_ = s_.target.lanes(element_);
@@ -74,6 +75,8 @@ class Writing {
   std::optional<Written> run() {
     name_alike(writer_, main_);
     named_ = writer_.nest();
+    if (!near_.empty()) near_evenly_ = roles_.find(near_)->reads[parts_.data].evenly;
+    if (terms_ > 0) split_terms();
     fuse_groups();
     fuse_positions();
     if (!choose_sizes()) return std::nullopt;
@@ -103,10 +106,12 @@ class Writing {
   long chunk_size_ = 0;      // of it; 0 where no positions are
   std::string all_samples_;  // the loop that counts them
   bool sums_samples_ = false;
+  long terms_ = 0;          // products that an instruction adds to a sum; 0: each is added alone
+  long near_evenly_ = 0;    // iterations of the sum over neighbours between two jumps; 0: all
   bool in_halves_ = false;  // are products added up in f16?
   std::string subsum_in_;   // the loop in whose body; "": where the sum is complete
   // Names of loops, from outside in; "" where there is no such loop.
-  std::string part_, columns_, columns_inside_, chunk_, position_, samples_, subsum_, sum_blocks_, sum_;
+  std::string part_, columns_, columns_inside_, chunk_, position_, samples_, subsum_, sum_blocks_, sum_, term_;
   std::string unrolled_sum_, several_, unrolled_position_, vector_;
 
   long extent(const std::string& loop) const {
@@ -116,7 +121,23 @@ class Writing {
 
   double bytes_of(size_t read) const {
     size_t tensor = s_.nest.statements()[main_].reads[read].tensor;
-    return static_cast<double>(s_.layouts[tensor].size * element_);
+    long own = size_of(s_.nest.tensors()[tensor].element);
+    return static_cast<double>(s_.layouts[tensor].size * (terms_ > 0 ? own : element_));
+  }
+
+  /// Returns how many products an instruction adds to a sum; 0 if neighbours do not come in such
+  /// numbers.
+  long possible_terms() const {
+    if (near_.empty() || sums_samples_) return 0;
+    long terms = terms_of_dot(s_, main_, parts_.weight);
+    if (terms == 0 || roles_.find(near_)->reads[parts_.data].evenly % terms != 0) return 0;
+    return roles_.find(near_)->extent % terms == 0 ? terms : 0;
+  }
+
+  /// From here on, as many neighbours as an instruction multiplies are one element of the sum.
+  void split_terms() {
+    std::tie(near_, term_) = writer_.split(near_, terms_);
+    near_evenly_ /= terms_;
   }
 
   /// Groups and the channels inside them are walked as one: that is how the result is stored.
@@ -236,14 +257,14 @@ class Writing {
 
   /// Returns the size of a chunk of the sum over neighbours where so many tiles meet it.
   long chunk_for(long visits) const {
-    long evenly = roles_.find(near_)->reads[parts_.data].evenly, sums = 1;
+    long evenly = near_evenly_, sums = 1;
     for (const std::string& sum : parts_.sums) sums *= extent(sum);
     auto bytes = static_cast<double>(element_ * tile_.block * tile_.blocks * sums);
     return chunk_of(s_.target, bytes, extent(near_), std::max(least_chunk, evenly), sums, visits);
   }
 
   long choose_chunk(long own) {
-    long all = extent(near_), evenly = roles_.find(near_)->reads[parts_.data].evenly;
+    long all = extent(near_), evenly = near_evenly_;
     std::vector<long> sizes = within(chunk_sizes, 2, all - 1);
     std::erase_if(sizes, [&](long n) { return evenly != 0 && n % evenly != 0 && evenly % n != 0; });
     sizes.push_back(all);
@@ -270,13 +291,12 @@ class Writing {
     split_samples();
     if (near_.empty()) return;
     std::string near = near_;
-    long evenly = roles_.find(near_)->reads[parts_.data].evenly;
+    long evenly = near_evenly_, all = extent(near_);
     if (chunk_size_ != 0) std::tie(chunk_, near) = writer_.split(near_, chunk_size_);
     long together = std::max(unrolled_sum, s_.target.lane_products ? lanes_ : 1L);
     if (extent(near) <= few_sums) together = extent(near);
     if (evenly != 0) together = std::min(together, evenly);
-    std::vector<long> counts =
-        within(unrolled_sums, 1, evenly != 0 ? evenly : roles_.find(near_)->extent);
+    std::vector<long> counts = within(unrolled_sums, 1, evenly != 0 ? evenly : all);
     std::erase_if(counts, [&](long n) { return evenly % n != 0; });
     together = choices_.choose("unroll", together, counts);
     if (together == 1) {
@@ -332,7 +352,7 @@ class Writing {
     std::vector<std::string> tile{several_, unrolled_position_};
     if (!s_.target.lane_products) std::swap(tile[0], tile[1]);
     order.insert(order.end(), tile.begin(), tile.end());
-    order.push_back(vector_);
+    order.insert(order.end(), {vector_, term_});
     writer_.reorder(order);
     writer_.merge(shared);
     if (!chunk_.empty()) writer_.merge_neighbours(inside);
@@ -340,6 +360,7 @@ class Writing {
       if (!loop.empty()) writer_.step("unroll", {loop});
     }
     writer_.step("vectorize", {vector_});
+    if (!term_.empty()) writer_.step("vectorize", {term_});
     writer_.share(shared, s_.target);
     if (in_halves_) add_up_halves(subsum_in_.empty() ? around : subsum_in_);
   }

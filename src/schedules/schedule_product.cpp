@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "codegen/dots.h"
+
 namespace lathe::schedules {
 namespace {
 
@@ -83,6 +85,14 @@ bool multiplies_halves(const Situation& s, size_t statement) {
   return s.target.has(Extra::f16) && std::all_of(reads.begin(), reads.end(), [&](const Access& a) {
            return s.nest.tensors()[a.tensor].element == Element::f16;
          });
+}
+
+long terms_of_dot(const Situation& s, size_t statement, size_t weight) {
+  const Statement& main = s.nest.statements()[statement];
+  auto element = [&](size_t read) { return s.nest.tensors()[main.reads[read].tensor].element; };
+  Element sum = s.nest.tensors()[main.write.tensor].element;
+  if (sum != (is_float(element(weight)) ? Element::f32 : Element::i32)) return 0;
+  return lathe::terms_of_dot(s.target, element(weight), element(1 - weight));
 }
 
 bool are_flat(const Situation& s, const std::string& rows, const std::string& columns) {

@@ -24,6 +24,10 @@ std::optional<ProductLoops> product_loops(const Situation& situation, const Role
 /// and both factors must be f16.
 bool multiplies_halves(const Situation& situation, size_t statement);
 
+/// Returns how many products of a statement's factors one instruction of the target adds to a sum;
+/// 0 if it has none. "weight" is the read of which each lane has its own factors.
+long terms_of_dot(const Situation& situation, size_t statement, size_t weight);
+
 /// Can one loop walk rows and columns, in every tensor that they move?
 bool are_flat(const Situation& situation, const std::string& rows, const std::string& columns);
 

@@ -1,0 +1,73 @@
+// dots.cpp: which loops are dot products. Interface: dots.h.
+#include "codegen/dots.h"
+
+#include <algorithm>
+
+namespace lathe {
+namespace {
+
+/// Does an iteration of the loop at "depth" move an access by so many elements, always?
+bool moves_by(const poly::Affine& offset, size_t depth, long step) {
+  if (offset.divisor != 1 || depth >= offset.coefficients.size()) return false;
+  bool in_floor =
+      std::any_of(offset.floors.begin(), offset.floors.end(), [&](const auto& floor) -> bool {
+        std::vector<bool> involved = poly::involved(floor.of);
+        return depth < involved.size() && involved[depth];
+      });
+  return !in_floor && offset.coefficients[depth] == step;
+}
+
+/// Is the statement the sum of products of two elements that are read?
+bool adds_product(const Statement& s) {
+  using Op = Expr::Op;
+  return s.update == Update::add && s.reads.size() == 2 && s.value.op == Op::mul &&
+         s.value.args[0].op == Op::read && s.value.args[1].op == Op::read &&
+         s.value.args[0].read != s.value.args[1].read;
+}
+
+}  // namespace
+
+long terms_of_dot(const Target& target, Element own, Element common) {
+  constexpr long bytes_of_sum = 4;
+  if (own == Element::bf16 && common == Element::bf16) {
+    return target.has(Extra::bf16_dot) ? bytes_of_sum / size_of(own) : 0;
+  }
+  // AArch64 multiplies integers of the same kind, x86-64 data without a sign by weights with one.
+  bool arm = target.architecture == Architecture::aarch64;
+  bool suits = arm ? own == common && (own == Element::i8 || own == Element::u8)
+                   : own == Element::i8 && common == Element::u8;
+  return suits && target.has(Extra::i8_dot) ? bytes_of_sum / size_of(own) : 0;
+}
+
+Number factor_number(Element element) {
+  if (element == Element::bf16) return Number::bf16;
+  return element == Element::u8 ? Number::u8 : Number::i8;
+}
+
+std::optional<Dot> dot_of(const LoopNode& loop, size_t lanes_depth, const Nest& nest,
+                          const Target& target) {
+  if (loop.kind != LoopNode::Kind::loop || loop.mark != Mark::vector || loop.from != 0 ||
+      loop.body.size() != 1 || loop.body.front().kind != LoopNode::Kind::statement) {
+    return std::nullopt;
+  }
+  const LoopNode& node = loop.body.front();
+  const Statement& s = nest.statements()[node.statement];
+  if (!node.guard.empty() || !adds_product(s)) return std::nullopt;
+  auto element = [&](size_t read) { return nest.tensors()[s.reads[read].tensor].element; };
+  Element sum = nest.tensors()[s.write.tensor].element;
+  for (size_t own : {0, 1}) {
+    size_t common = 1 - own;
+    long terms = terms_of_dot(target, element(own), element(common));
+    bool fits = terms == loop.extent() &&
+                sum == (is_float(element(own)) ? Element::f32 : Element::i32) &&
+                moves_by(node.write, loop.depth, 0) && moves_by(node.reads[own], loop.depth, 1) &&
+                moves_by(node.reads[common], loop.depth, 1) &&
+                moves_by(node.reads[own], lanes_depth, terms) &&
+                moves_by(node.reads[common], lanes_depth, 0) &&
+                !moves_by(node.write, lanes_depth, 0);
+    if (fits) return Dot{own, common, terms};
+  }
+  return std::nullopt;
+}
+
+}  // namespace lathe

@@ -1,0 +1,33 @@
+// Dot products of narrow factors, which some targets have as one instruction.
+//
+//   vector for co < 4: vector for ci < 4:  S[co] += W[co, ci] * I[ci]
+//
+// W and I are of i8, S of i32: 16 factors of each make one instruction, which adds four products to
+// each of the four sums. Factors of bf16 make two products a sum.
+#pragma once
+
+#include <optional>
+
+#include "codegen/code.h"
+
+namespace lathe {
+
+/// A statement in two loops of lanes, of which the inner one adds to the sums of the outer one.
+struct Dot {
+  size_t own;     ///< the read of which each lane has factors of its own
+  size_t common;  ///< the read whose factors all lanes share
+  long terms;     ///< products that are added to a lane
+};
+
+/// Returns the dot product that a loop is inside the lanes of the loop at "lanes_depth", if the
+/// target has it.
+std::optional<Dot> dot_of(const LoopNode& loop, size_t lanes_depth, const Nest& nest,
+                          const Target& target);
+
+/// Returns how many products a dot product of these factors adds to a sum; 0 if the target has none.
+long terms_of_dot(const Target& target, Element own, Element common);
+
+/// Returns the type of variables that hold factors as they are in memory.
+Number factor_number(Element element);
+
+}  // namespace lathe

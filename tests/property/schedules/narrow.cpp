@@ -1,0 +1,119 @@
+// Layers of random sizes with narrow factors: what the templates write for this machine computes
+// what the interpreter does, within the errors that their steps state, and these are not far above
+// what is seen. Integers are exact.
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "compile/node.h"
+#include "legality/legality.h"
+#include "nest/starts.h"
+#include "nest/text.h"
+#include "ops/op.h"
+#include "support/compiled.h"
+#include "support/layouts.h"
+#include "support/normal_data.h"
+
+namespace lathe::test {
+namespace {
+
+/// Writes a layer; many have numbers of channels that suit vectors.
+std::string draw_layer(Random& random) {
+  auto channels = [&] {
+    return random.chance(70) ? 8 * random.between(1, 6) : random.between(1, 40);
+  };
+  auto side = [&] { return random.between(4, 12); };
+  long kernel = random.pick(std::vector<long>{1, 3, 3, 5}), pad = random.between(0, kernel / 2);
+  switch (random.between(0, 5)) {
+    case 0:
+      return fmt::format("matmul(f32[{0}x{1}], weight f32[{1}x{2}])", random.between(1, 20),
+                         channels() * random.between(1, 8), channels());
+    case 1: {
+      long c = channels();
+      return fmt::format(
+          "conv(f32[1x{0}x{1}x{2}], weight f32[{0}x1x{3}x{3}], groups={0}, pads=[{4}, {4}, {4}, "
+          "{4}], strides=[{5}, {5}])",
+          c, side() + 4, side() + 4, kernel + 1 - kernel % 2, pad, random.between(1, 2));
+    }
+    case 2: {
+      long groups = random.pick(std::vector<long>{2, 4}), ci = channels(), co = channels();
+      return fmt::format(
+          "conv(f32[1x{0}x{1}x{2}], weight f32[{3}x{4}x{5}x{5}], groups={6}, pads=[{7}, {7}, {7}, "
+          "{7}])",
+          groups * ci, side() + 4, side() + 4, groups * co, ci, kernel, groups, pad);
+    }
+    default:
+      return fmt::format(
+          "conv(f32[1x{0}x{1}x{2}], weight f32[{3}x{0}x{4}x{4}], weight f32[{3}], pads=[{5}, {5}, "
+          "{5}, {5}], strides=[{6}, {6}])",
+          channels() * random.between(1, 4), side() + 4, side() + 4, channels(), kernel, pad,
+          random.between(1, 2));
+  }
+}
+
+/// Returns the errors that the steps of a recipe state, added up.
+double errors_of(Nest nest, const Recipe& recipe) {
+  double sum = 0;
+  for (const Step& step : recipe) {
+    Applied applied = apply(nest, step);
+    sum += applied.error.value_or(0);
+    nest = std::move(applied.nest);
+  }
+  return sum;
+}
+
+/// How errors compare with their bounds.
+struct Seen {
+  long cases = 0;
+  double largest = 0;  ///< as a part of the bound
+};
+
+constexpr long cases_together = 10, default_batches = 25;
+
+bool is_whole() {
+  return environment("LATHE_CASE", -1) < 0 &&
+         environment("LATHE_CASES", default_batches) >= default_batches;
+}
+
+TEST(Narrow, ErrorsAreBelowWhatIsStatedAndNotFar) {
+  std::map<std::string, Seen> seen;  // by type and template
+  for_each_case(default_batches, [&](Case& trial) {
+    Random& random = trial.random;
+    Context ctx;
+    Compilation compilation;
+    std::vector<std::pair<std::string, double>> bounds;
+    for (long i = 0; i < cases_together; ++i) {
+      std::string text = draw_layer(random), element = random.pick({"f16", "f16", "bf16"});
+      Nest wide = parse_op(ctx, text);
+      Applied cast = apply(wide, {"cast", {element}});
+      NodeCode code = lower_node(
+          cast.nest, blocked_layouts(cast.nest, random.pick(std::vector<long>{1, 8, 16})),
+          native_target());
+      CompiledCase c{code.tensors, code.layouts, code.repackings, code.kernels, {}, ""};
+      c.story = fmt::format("{}\ncast({})\n{}: {}\n", text, element, code.schedule, code.recipe);
+      c.wanted = reference_of_normal_data(wide, random);
+      double error = *cast.error + errors_of(with_starts(cast.nest), parse_recipe(code.recipe));
+      c.wanted.slack = error * root_mean_square(c.wanted.reals.at("O"));
+      bounds.emplace_back(element + " " + code.schedule, c.wanted.slack);
+      compilation.add(std::move(c));
+    }
+    compilation.run(random);
+    for (size_t i = 0; i < compilation.errors().size(); ++i) {
+      Seen& all = seen[bounds[i].first];
+      ++all.cases;
+      all.largest = std::max(all.largest, compilation.errors()[i] / bounds[i].second);
+    }
+  });
+  for (const auto& [what, all] : seen) {
+    std::cout << fmt::format("{}: {} cases, largest error {:.3f} of its bound\n", what, all.cases,
+                             all.largest);
+  }
+  if (!is_whole() || testing::Test::HasFailure()) return;
+  for (const char* what : {"f16 contraction", "f16 window", "bf16 contraction"}) {
+    EXPECT_GE(seen[what].cases, 5) << what;
+    EXPECT_GE(seen[what].largest, 0.1) << what;
+  }
+}
+
+}  // namespace
+}  // namespace lathe::test
