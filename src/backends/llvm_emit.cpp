@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "backends/llvm_addresses.h"
+#include "backends/llvm_machine.h"
 #include "backends/llvm_math.h"
 #include "backends/llvm_squares.h"
 #include "base/error.h"
@@ -43,10 +44,10 @@ class Emitter {
     auto* type =
         llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer}, false);
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
-    function_->addFnAttr("target-features", target.features);
+    function_->addFnAttr("target-features", features_for(target, code.needs));
     function_->addFnAttr("no-trapping-math", "true");
     function_->addFnAttr(llvm::Attribute::NoUnwind);
-    if (target.vector_bytes == 64) {
+    if (target.cpu.vector_bytes == 64) {
       function_->addFnAttr("prefer-vector-width", "512");
       function_->addFnAttr("min-legal-vector-width", "512");
     }

@@ -41,35 +41,35 @@ static_assert(LATHE_RUNTIME_VERSION == 3, "the structures changed: change the ty
 
 /// The functions of a library (api.h), with their types as letters: the result, then the arguments.
 /// i: int, l: int64_t, p: a pointer, v: nothing.
-struct Function {
+struct LibraryFunction {
   const char* name;
   const char* types;
 };
-constexpr std::array functions = {
-    Function{"create", "pi"},
-    Function{"destroy", "vp"},
-    Function{"run", "ippp"},
-    Function{"threads", "ip"},
-    Function{"error", "p"},
-    Function{"input_count", "i"},
-    Function{"input_name", "pi"},
-    Function{"input_element", "pi"},
-    Function{"input_rank", "ii"},
-    Function{"input_shape", "pi"},
-    Function{"input_bytes", "li"},
-    Function{"output_count", "i"},
-    Function{"output_name", "pi"},
-    Function{"output_element", "pi"},
-    Function{"output_rank", "ii"},
-    Function{"output_shape", "pi"},
-    Function{"output_bytes", "li"},
-    Function{"variant_count", "i"},
-    Function{"variant_for", "ip"},
-    Function{"create_variant", "pii"},
-    Function{"variant_input_shape", "pii"},
-    Function{"variant_input_bytes", "lii"},
-    Function{"variant_output_shape", "pii"},
-    Function{"variant_output_bytes", "lii"},
+constexpr std::array library_functions = {
+    LibraryFunction{"create", "pi"},
+    LibraryFunction{"destroy", "vp"},
+    LibraryFunction{"run", "ippp"},
+    LibraryFunction{"threads", "ip"},
+    LibraryFunction{"error", "p"},
+    LibraryFunction{"input_count", "i"},
+    LibraryFunction{"input_name", "pi"},
+    LibraryFunction{"input_element", "pi"},
+    LibraryFunction{"input_rank", "ii"},
+    LibraryFunction{"input_shape", "pi"},
+    LibraryFunction{"input_bytes", "li"},
+    LibraryFunction{"output_count", "i"},
+    LibraryFunction{"output_name", "pi"},
+    LibraryFunction{"output_element", "pi"},
+    LibraryFunction{"output_rank", "ii"},
+    LibraryFunction{"output_shape", "pi"},
+    LibraryFunction{"output_bytes", "li"},
+    LibraryFunction{"variant_count", "i"},
+    LibraryFunction{"variant_for", "ip"},
+    LibraryFunction{"create_variant", "pii"},
+    LibraryFunction{"variant_input_shape", "pii"},
+    LibraryFunction{"variant_input_bytes", "lii"},
+    LibraryFunction{"variant_output_shape", "pii"},
+    LibraryFunction{"variant_output_bytes", "lii"},
 };
 
 /// Puts the tables into a module.
@@ -90,7 +90,7 @@ class TableWriter {
     // Each one refers to the next: the last is written first.
     network_ = llvm::ConstantPointerNull::get(pointer_);
     for (size_t i = variants_.size(); i-- > 0;) network_ = network(variants_[i], network_);
-    for (const Function& function : functions) add_function(function);
+    for (const LibraryFunction& function : library_functions) add_function(function);
   }
 
  private:
@@ -180,11 +180,12 @@ class TableWriter {
     check(layout.getTypeAllocSize(type) == sizeof(lathe_network), "LLVM lays structures out as C");
     return constant(
         structure(type,
-                  {number(int_, LATHE_RUNTIME_VERSION), text(tables.name), text(tables.target.name),
-                   count(tables.steps.size()), count(tables.places.size()),
-                   count(tables.inputs.size()), count(tables.outputs.size()), steps(tables),
-                   places(tables), faces(tables.inputs, "inputs"), faces(tables.outputs, "outputs"),
-                   weights_, number(long_, tables.arena_bytes), number(long_, tables.scratch_bytes),
+                  {number(int_, LATHE_RUNTIME_VERSION), text(tables.name),
+                   text(full_name(tables.target, tables.needs)), count(tables.steps.size()),
+                   count(tables.places.size()), count(tables.inputs.size()),
+                   count(tables.outputs.size()), steps(tables), places(tables),
+                   faces(tables.inputs, "inputs"), faces(tables.outputs, "outputs"), weights_,
+                   number(long_, tables.arena_bytes), number(long_, tables.scratch_bytes),
                    number(long_, tables.prepared_bytes), number(long_, tables.first_step), next}),
         "network");
   }
@@ -203,7 +204,7 @@ class TableWriter {
   }
 
   /// Defines NAME_x(a, ...) as lathe_api_x(&network, a, ...).
-  void add_function(const Function& function) {
+  void add_function(const LibraryFunction& function) {
     llvm::Type* result = type_of(function.types[0]);
     std::vector<llvm::Type*> types;
     for (const char* at = function.types + 1; *at != 0; ++at) types.push_back(type_of(*at));
@@ -260,7 +261,8 @@ std::string quoted(const std::string& path) {
 
 std::vector<std::string> exported_names(const std::string& name) {
   std::vector<std::string> names;
-  for (const Function& function : functions) names.push_back(name + "_" + function.name);
+  for (const LibraryFunction& function : library_functions)
+    names.push_back(name + "_" + function.name);
   return names;
 }
 

@@ -77,6 +77,7 @@ struct Code {
   std::vector<bool> used;     ///< which tensors does the code touch in memory?
   std::vector<long> scratch;  ///< where each tensor lies in scratch, in bytes; -1: elsewhere
   long scratch_bytes = 0;
+  std::set<Extra> needs = {};  ///< extras of the target whose instructions it uses
   Block body;
 
   /// Returns how many iterations the parallel loops have together.

@@ -213,7 +213,7 @@ class Lowering {
   /// Returns how many elements a tile may have: what does not fit the registers by far is no tile.
   long most_in_registers() const {
     constexpr long by_far = 2;  // the compiler keeps some more in memory at little cost
-    return by_far * target_.registers * target_.vector_bytes / number_bytes();
+    return by_far * target_.cpu.registers * target_.cpu.vector_bytes / number_bytes();
   }
 
   long number_bytes() const { return code_.number == Number::f32 ? 4 : 8; }
@@ -384,7 +384,7 @@ class Lowering {
     if (auto slot = slot_of(tensor, at)) {
       return writer_.read(slot->variable);
     }
-    if (step == 0 && target_.lane_products && bindings_.in_lanes()) {
+    if (step == 0 && target_.cpu.lane_products && bindings_.in_lanes()) {
       if (auto value = lane_of_neighbours(tensor, offset, at)) return *value;
     }
     return writer_.load(tensor, at, step, step == 0 ? 1 : bindings_.lanes());
@@ -392,7 +392,7 @@ class Lowering {
 
   /// Loads an element together with those that the next iterations of an unrolled loop read.
   std::optional<size_t> lane_of_neighbours(size_t tensor, const Affine& offset, const Affine& at) {
-    long group = target_.vector_bytes / number_bytes();
+    long group = target_.cpu.vector_bytes / number_bytes();
     for (size_t depth = 0; depth < offset.coefficients.size(); ++depth) {
       auto unrolled = bindings_.unrolled(depth);
       if (offset.coefficients[depth] != 1 || !unrolled) continue;
