@@ -180,7 +180,7 @@ std::function<int()> set_up_emit(Command& app) {
       "for --at graph, a network");
   app.add_option("--at STAGE", options->at, "the stage of the compiler to print")
       ->check(one_of(stages()));
-  add_target_argument(app, options->target, "the machine of code, llvm and asm");
+  add_target_argument(app, options->target, "the machine that code is shown for");
   app.add_option("--threads", options->threads, "number of workers to compile for")
       ->check(range(1, 256));
   app.add_option("--passes LIST", options->passes,

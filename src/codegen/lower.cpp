@@ -461,7 +461,7 @@ std::vector<Code> lower(const LoopTree& tree, const Target& target) {
   // It would run as if it had no mark: otherwise than its recipe says.
   if (const Loop* loop = find_gpu_loop(tree.nest)) {
     fail(
-        "loop '{}' is bound to {}, which the LLVM backend for {} does not implement: a CPU has no "
+        "loop '{}' is bound to {}, which the backend for {} does not implement: a CPU has no "
         "blocks and threads; use parallel, unroll or vectorize",
         loop->name, name_of(loop->mark), target.name);
   }

@@ -74,7 +74,7 @@ Extra extra_named(const std::string& name, const Target& target) {
     if (name == name_of(extra)) return extra;
     known.push_back(name_of(extra));
   }
-  if (known.empty()) fail("the target {} has no extras, and '{}' is none", target.name, name);
+  if (known.empty()) fail("the target {} has no extras: leave out '+{}'", target.name, name);
   fail("the target {} has no extra '{}'; there are {}", target.name, name, fmt::join(known, ", "));
 }
 
