@@ -153,7 +153,7 @@ struct Timed {
 
 CompileOptions options_for_all() {
   CompileOptions options;
-  options.target.workers = 1;
+  options.target = native_target();
   options.made = std::make_shared<MadeUnits>();
   return options;
 }

@@ -1,10 +1,9 @@
 // From a nest to a function that can be called: the layers of ResNet-34, nothing kept from before.
 #include <benchmark/benchmark.h>
 
-#include "backends/llvm.h"
+#include "backends/backend.h"
 #include "compile/node.h"
 #include "ops/op.h"
-#include "runtime/runtime.h"
 
 namespace {
 
@@ -51,14 +50,14 @@ class Maker {
       kernels.push_back({fmt::format("kernel_{}_{}", made_, kernels.size()), std::move(kernel)});
     }
     ++made_;
-    jit_.add(compiler_.object(kernels));
-    benchmark::DoNotOptimize(jit_.find(kernels.front().symbol));
+    device_->load(compiler_->object(kernels));
+    benchmark::DoNotOptimize(device_->find(kernels.front().symbol));
   }
 
  private:
   Target target_ = native_target();
-  LlvmCompiler compiler_{target_};
-  Jit jit_;
+  std::unique_ptr<Compiler> compiler_ = make_compiler(target_);
+  std::unique_ptr<Device> device_ = make_device(target_);
   int made_ = 0;
 };
 

@@ -2,10 +2,11 @@
 # Each src/transforms/X.cpp defines "Transform X();" in namespace lathe::transforms. The generated
 # source defines "const std::vector<Transform>& all()" there: every member, sorted by file name.
 # Not members: main.cpp, and the common code in transform.cpp and transform_*.cpp (the header's
-# stem). TARGET names the target that gets the generated source; it is lathe_core when left out.
+# stem). With HELPERS, what only member X needs is in X_*.cpp: those are no members, either. TARGET
+# names the target that gets the generated source; it is lathe_core when left out.
 
 function(lathe_registry folder type header)
-  cmake_parse_arguments(PARSE_ARGV 3 arg "" TARGET "")
+  cmake_parse_arguments(PARSE_ARGV 3 arg HELPERS TARGET "")
   if(NOT arg_TARGET)
     set(arg_TARGET lathe_core)
   endif()
@@ -18,6 +19,11 @@ function(lathe_registry folder type header)
   get_filename_component(stem ${header} NAME_WE)
   list(TRANSFORM files REPLACE "^.*/([^/]+)[.]cpp$" "\\1" OUTPUT_VARIABLE members)
   list(FILTER members EXCLUDE REGEX "^(main|${stem}|${stem}_.*)$")
+  if(arg_HELPERS)
+    foreach(member IN LISTS members)
+      list(FILTER members EXCLUDE REGEX "^${member}_")
+    endforeach()
+  endif()
   list(SORT members)
 
   set(declarations "")

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "backends/llvm_addresses.h"
+#include "backends/llvm_machine.h"
 #include "backends/llvm_math.h"
 #include "backends/llvm_squares.h"
 #include "base/error.h"
@@ -43,10 +44,10 @@ class Emitter {
     auto* type =
         llvm::FunctionType::get(builder_.getVoidTy(), {pointer, pointer, integer, integer}, false);
     function_ = llvm::Function::Create(type, llvm::Function::ExternalLinkage, symbol, module);
-    function_->addFnAttr("target-features", features());
+    function_->addFnAttr("target-features", features_for(target, code.needs));
     function_->addFnAttr("no-trapping-math", "true");
     function_->addFnAttr(llvm::Attribute::NoUnwind);
-    if (target.vector_bytes == 64) {
+    if (target.cpu.vector_bytes == 64) {
       function_->addFnAttr("prefer-vector-width", "512");
       function_->addFnAttr("min-legal-vector-width", "512");
     }
@@ -86,22 +87,6 @@ class Emitter {
   Value* constant(long value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
 
   long bytes_of(size_t tensor) const { return size_of(code_.tensors[tensor].element); }
-
-  /// Returns the instructions that the function may use. Those that only narrow numbers need are
-  /// there if they are needed: other code stays the same on every processor.
-  std::string features() const {
-    std::string all = target_.features;
-    auto uses = [&](Number number) {
-      return std::any_of(code_.variables.begin(), code_.variables.end(),
-                         [&](const auto& v) { return v.number == number; });
-    };
-    if (uses(Number::f16)) all += is_arm() ? ",+fullfp16" : ",+avx512fp16";
-    if (uses(Number::bf16)) all += is_arm() ? ",+bf16" : ",+avx512bf16";
-    if (uses(Number::i8) || uses(Number::u8)) all += is_arm() ? ",+dotprod" : ",+avx512vnni";
-    return all;
-  }
-
-  bool is_arm() const { return target_.architecture == Architecture::aarch64; }
 
   Number number(size_t variable) const { return code_.variables[variable].number; }
 

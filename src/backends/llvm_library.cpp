@@ -12,10 +12,12 @@
 #include <llvm/Object/ELFObjectFile.h>
 #include <llvm/Support/FileSystem.h>
 
+#include <filesystem>
 #include <mutex>
 
 #include "backends/llvm_tables.h"
 #include "base/error.h"
+#include "data/file.h"
 
 LLD_HAS_DRIVER(elf)
 
@@ -44,11 +46,25 @@ void link(std::vector<std::string> arguments) {
 
 /// What the runtime calls, and what compilers call without being told to.
 constexpr const char* libc_names[] = {
-    "__tls_get_addr", "aligned_alloc",  "calloc",       "clock_gettime",
-    "free",           "memcmp",         "memcpy",       "memmove",
-    "memset",         "pthread_create", "pthread_join", "sched_getaffinity",
-    "sem_destroy",    "sem_init",       "sem_post",     "sem_wait",
-    "strcmp",         "vsnprintf",
+    "__tls_get_addr",
+    "aligned_alloc",
+    "calloc",
+    "clock_gettime",
+    "free",
+    "getauxval",
+    "memcmp",
+    "memcpy",
+    "memmove",
+    "memset",
+    "pthread_create",
+    "pthread_join",
+    "sched_getaffinity",
+    "sem_destroy",
+    "sem_init",
+    "sem_post",
+    "sem_wait",
+    "strcmp",
+    "vsnprintf",
 };
 
 /// The functions of <math.h> on doubles; those on floats have an "f" behind.
@@ -73,7 +89,34 @@ void write_stub(const Target& target, const std::vector<std::string>& names,
   link({"-shared", "-soname", soname, object, "-o", path});
 }
 
+/// Writes what a library is joined from. Returns the paths of the object files.
+std::vector<std::string> write_parts(const LibraryParts& parts) {
+  std::vector<std::string> objects;
+  auto add = [&](const std::string& file, std::string_view bytes) {
+    objects.push_back(parts.folder + "/" + file);
+    write_file(objects.back(), {std::as_bytes(std::span(bytes))});
+  };
+  std::string weights = parts.folder + "/weights";
+  write_file(weights, {parts.weights});
+  objects.push_back(parts.folder + "/tables.o");
+  write_tables(parts.variants, weights, objects.back());
+  for (size_t i = 0; i < parts.kernels.size(); ++i) {
+    add(fmt::format("kernels{}.o", i), parts.kernels[i]);
+  }
+  for (const RuntimeObject& object : parts.runtime) add(object.name, object.bytes);
+  return objects;
+}
+
 }  // namespace
+
+void llvm_write_library(const LibraryParts& parts) {
+  const Tables& first = parts.variants.front();
+  std::string model = parts.folder + "/model.o";
+  join_objects(write_parts(parts), exported_names(first.name), model);
+  write_archive(model, first.name + ".o", parts.archive);
+  std::string soname = std::filesystem::path(parts.shared).filename().string();
+  link_shared(first.target, model, soname, parts.shared);
+}
 
 void join_objects(const std::vector<std::string>& object_files,
                   const std::vector<std::string>& exported, const std::string& object_file) {

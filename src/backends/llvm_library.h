@@ -1,42 +1,17 @@
-// Object files to libraries, for any target: the tables of a network, and lld, objcopy and ar as
-// functions. Files are named by path; every failure is a UserError.
+// Object files to libraries, for any CPU: the tables of a network, and lld, objcopy and ar as
+// functions. Files are named by path; every failure is a UserError. Private to the folder.
 //
 //   write_tables({tables}, "weights", "tables.o");
 //   join_objects({"tables.o", "kernels.o"}, exported_names("net"), "net.o");
 //   link_shared(target, "net.o", "libmodel.so", "out/libmodel.so");
 #pragma once
 
-#include <string>
-#include <vector>
-
-#include "codegen/target.h"
-#include "runtime/runtime.h"
+#include "backends/backend_network.h"
 
 namespace lathe {
 
-/// A call of a kernel; runtime.h says what the numbers are.
-struct TableStep {
-  std::string symbol;
-  int32_t first, tensors;
-  int64_t count;
-};
-
-/// An input or output.
-struct TableFace {
-  std::string name, element;
-  std::vector<int64_t> shape;
-  int64_t bytes;
-};
-
-/// What a lathe_network is made of, but for the weights.
-struct Tables {
-  std::string name;  ///< a C identifier: the functions are called NAME_create, ...
-  Target target;
-  std::vector<TableStep> steps;
-  std::vector<lathe_place> places;
-  std::vector<TableFace> inputs, outputs;
-  int64_t arena_bytes = 0, scratch_bytes = 0, prepared_bytes = 0, first_step = 0;
-};
+/// Writes both files of a library: an archive and a shared library, which hold the same.
+void llvm_write_library(const LibraryParts& parts);
 
 /// Returns the names of the functions of a library.
 std::vector<std::string> exported_names(const std::string& name);

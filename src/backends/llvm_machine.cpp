@@ -20,7 +20,29 @@ void set_option(const char* name, bool value) {
   static_cast<llvm::cl::opt<bool>*>(found->second)->setInitialValue(value);
 }
 
+const char* feature_of(Extra extra, Architecture architecture) {
+  bool arm = architecture == Architecture::aarch64;
+  switch (extra) {
+    case Extra::f16:
+      return arm ? "+fullfp16" : "+avx512fp16";
+    case Extra::i8_dot:
+      return arm ? "+dotprod" : "+avx512vnni";
+    case Extra::i8_matrix:
+      check(arm, "processors of x86-64 have none");
+      return "+i8mm";
+    case Extra::bf16_dot:
+      return arm ? "+bf16" : "+avx512bf16";
+  }
+  return "";
+}
+
 }  // namespace
+
+std::string features_for(const Target& target, const std::set<Extra>& needs) {
+  std::string features = target.features;
+  for (Extra extra : needs) features += fmt::format(",{}", feature_of(extra, target.architecture));
+  return features;
+}
 
 void initialise_llvm() {
   static std::once_flag once;  // LLVM's options belong to the process

@@ -4,6 +4,7 @@
 #include <llvm/Target/TargetMachine.h>
 
 #include <memory>
+#include <set>
 
 #include "codegen/target.h"
 
@@ -14,5 +15,8 @@ void initialise_llvm();
 
 /// Returns what makes code for a target: position-independent, for both kinds of libraries.
 std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target);
+
+/// Returns the instructions that a function may use which needs these extras, as LLVM names them.
+std::string features_for(const Target& target, const std::set<Extra>& needs);
 
 }  // namespace lathe

@@ -180,11 +180,12 @@ class TableWriter {
     check(layout.getTypeAllocSize(type) == sizeof(lathe_network), "LLVM lays structures out as C");
     return constant(
         structure(type,
-                  {number(int_, LATHE_RUNTIME_VERSION), text(tables.name), text(tables.target.name),
-                   count(tables.steps.size()), count(tables.places.size()),
-                   count(tables.inputs.size()), count(tables.outputs.size()), steps(tables),
-                   places(tables), faces(tables.inputs, "inputs"), faces(tables.outputs, "outputs"),
-                   weights_, number(long_, tables.arena_bytes), number(long_, tables.scratch_bytes),
+                  {number(int_, LATHE_RUNTIME_VERSION), text(tables.name),
+                   text(full_name(tables.target, tables.needs)), count(tables.steps.size()),
+                   count(tables.places.size()), count(tables.inputs.size()),
+                   count(tables.outputs.size()), steps(tables), places(tables),
+                   faces(tables.inputs, "inputs"), faces(tables.outputs, "outputs"), weights_,
+                   number(long_, tables.arena_bytes), number(long_, tables.scratch_bytes),
                    number(long_, tables.prepared_bytes), number(long_, tables.first_step), next}),
         "network");
   }
@@ -260,7 +261,8 @@ std::string quoted(const std::string& path) {
 
 std::vector<std::string> exported_names(const std::string& name) {
   std::vector<std::string> names;
-  for (const LibraryFunction& function : library_functions) names.push_back(name + "_" + function.name);
+  for (const LibraryFunction& function : library_functions)
+    names.push_back(name + "_" + function.name);
   return names;
 }
 

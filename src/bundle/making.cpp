@@ -16,33 +16,27 @@ using Json = nlohmann::json;
 std::string print_hash(uint64_t hash) { return fmt::format("{:016x}", hash); }
 
 Json to_json(const Target& target) {
-  return {{"name", target.name},           {"triple", target.triple},
-          {"features", target.features},   {"vector_bytes", target.vector_bytes},
-          {"registers", target.registers}, {"lane_products", target.lane_products},
-          {"l1_bytes", target.l1_bytes},   {"l2_bytes", target.l2_bytes}};
+  const Cpu& cpu = target.cpu;
+  Json json = {{"name", target.name},         {"triple", target.triple},
+               {"features", target.features}, {"vector_bytes", cpu.vector_bytes},
+               {"registers", cpu.registers},  {"lane_products", cpu.lane_products},
+               {"l1_bytes", cpu.l1_bytes},    {"l2_bytes", cpu.l2_bytes}};
+  if (!cpu.extras.empty()) json["full_name"] = full_name(target);
+  return json;
 }
 
-/// Returns the architecture that a triple begins with.
-Architecture architecture_of(const std::string& triple) {
-  auto begin = [](const std::string& text) { return text.substr(0, text.find('-')); };
-  for (const Target& known : targets()) {
-    if (begin(known.triple) == begin(triple)) return known.architecture;
-  }
-  fail("it was made for '{}', which this Lathe does not know", triple);
-}
-
+/// Reads a target. What is not said of it is as it is for the target of this name.
 Target target_from_json(const Json& json, long workers) {
-  std::string triple = json.at("triple");
-  return {.name = json.at("name"),
-          .architecture = architecture_of(triple),
-          .triple = triple,
-          .features = json.at("features"),
-          .vector_bytes = json.at("vector_bytes"),
-          .registers = json.at("registers"),
-          .lane_products = json.at("lane_products"),
-          .l1_bytes = json.at("l1_bytes"),
-          .l2_bytes = json.at("l2_bytes"),
-          .workers = workers};
+  Target target = target_named(json.value("full_name", json.at("name").get<std::string>()));
+  target.triple = json.at("triple");
+  target.features = json.at("features");
+  target.cpu.vector_bytes = json.at("vector_bytes");
+  target.cpu.registers = json.at("registers");
+  target.cpu.lane_products = json.at("lane_products");
+  target.cpu.l1_bytes = json.at("l1_bytes");
+  target.cpu.l2_bytes = json.at("l2_bytes");
+  target.workers = workers;
+  return target;
 }
 
 Json to_json(const MadeFrom& origin) {

@@ -85,7 +85,7 @@ class Verification {
 
   /// Finds what the others must compute, and who says so.
   void find_truth(const Graph& graph) {
-    auto compiled = [&] { return Executor(graph).run(inputs_); };
+    auto compiled = [&] { return Executor(graph, {.target = options_.target}).run(inputs_); };
     double seconds = seconds_to_interpret(graph);
     if (seconds > options_.patience) {
       checks_.push_back({"interpreter", Check::Result::skipped,

@@ -12,10 +12,12 @@
 #include <vector>
 
 #include "base/array.h"
+#include "codegen/target.h"
 
 namespace lathe {
 
 struct VerifyOptions {
+  Target target;            ///< this machine
   uint64_t seed = 1;        ///< of the input
   int threads = 1;          ///< of the library
   double patience = 60;     ///< seconds that the interpreter may take, by estimate

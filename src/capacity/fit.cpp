@@ -59,7 +59,7 @@ class FitWalk {
         readers_(consumers(changed_)),
         same_(changed_.values.size(), false),
         options_(options),
-        runners_({.weights = WeightData::later}, options.threads) {
+        runners_({.target = options.target, .weights = WeightData::later}, options.threads) {
     find_same();
     for (size_t n = 0; n < changed_.nodes.size(); ++n) {
       if (auto input = read_by(n)) fitted_[n] = *input;

@@ -14,11 +14,13 @@
 #include <functional>
 #include <string>
 
+#include "codegen/target.h"
 #include "graph/graph.h"
 
 namespace lathe {
 
 struct FitOptions {
+  Target target;          ///< a machine of this computer
   double ridge = 0.1;     ///< how much weights are drawn to what they were (normal_equations.h)
   long observations = 6;  ///< at most so many for each weight of a filter
   int threads = 1;

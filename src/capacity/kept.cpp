@@ -186,7 +186,7 @@ KeptShares::KeptShares(const Graph& network, const std::vector<Array>& minibatch
     ++wanted[many.nodes[n].inputs.front()];
     ++wanted[many.nodes[n].outputs.front()];
   }
-  Runners runners({.weights = WeightData::later}, options.threads);
+  Runners runners({.target = options.target, .weights = WeightData::later}, options.threads);
   Walk walk(many, minibatches, runners, wanted);
   Score all;
   for (size_t i = 0; i < nodes.size(); ++i) {

@@ -20,11 +20,13 @@
 #include "capacity/fit.h"
 #include "capacity/gate.h"
 #include "capacity/layer_scores.h"
+#include "codegen/target.h"
 #include "graph/graph.h"
 
 namespace lathe {
 
 struct KeptOptions {
+  Target target;          ///< a machine of this computer
   double ridge = 0.001;   ///< as in FitOptions
   long observations = 4;  ///< at most so many for each weight of a filter
   int threads = 1;

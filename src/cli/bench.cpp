@@ -43,7 +43,7 @@ std::string print_size(long bytes) {
 int show_machine(const BenchArgs& options) {
   pin(1);
   Target target = native_target();
-  Machine machine = measure_machine();
+  Machine machine = measure_machine(target);
   if (options.json) {
     nlohmann::json json{{"target", target.name}, {"peak_gflops", machine.peak / 1e9}};
     for (const Bandwidth& b : machine.bandwidths) {
@@ -53,7 +53,7 @@ int show_machine(const BenchArgs& options) {
     fmt::print("{}\n", json.dump());
     return 0;
   }
-  fmt::print("target      {}, vectors of {} bytes\n", target.name, target.vector_bytes);
+  fmt::print("target      {}, vectors of {} bytes\n", target.name, target.cpu.vector_bytes);
   fmt::print("peak        {:.1f} GFLOP/s, f32, one core\n", machine.peak / 1e9);
   for (const Bandwidth& b : machine.bandwidths) {
     fmt::print("{:<11} {:>10}  read again and again: {}\n", b.level, print_size(b.bytes),
@@ -152,6 +152,7 @@ int run_network(const BenchArgs& options) {
   Graph graph = initialised(load_network(options.network), options.network.seed);
   CompileOptions compile_options;
   compile_options.effort = options.thorough ? Effort::thorough : Effort::quick;
+  compile_options.target = native_target();
   compile_options.target.workers = options.threads;
   compile_options.choose = choices_for(options.tuned, compile_options.target, options.threads);
   compile_options.layouts = layouts_for(options.tuned, compile_options.target, options.threads);
@@ -167,7 +168,7 @@ int run_network(const BenchArgs& options) {
   pin(options.threads);
   Runner runner(compiled, options.threads);
   Buffers buffers(graph, compiled);
-  double peak = measure_peak() * options.threads, flops = 0;
+  double peak = measure_peak(compile_options.target) * options.threads, flops = 0;
   for (const CompiledNode& node : compiled.nodes) flops += node.flops;
   bool algebraic = std::any_of(compiled.nodes.begin(), compiled.nodes.end(), is_algebraic);
   std::vector<double> times =
@@ -250,7 +251,7 @@ std::function<int()> set_up_bench(Command& app) {
   app.add_flag("--machine", options->machine, "measure this machine, not a network");
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned.max_error);
-  app.add_flag("--thorough", options->thorough, "let LLVM optimise the code for longer");
+  app.add_flag("--thorough", options->thorough, "optimise the code for longer");
   app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run_bench(*options); };

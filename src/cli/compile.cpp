@@ -2,6 +2,7 @@
 // tuned on this machine or those of a recipe.
 #include "base/error.h"
 #include "cli/verb_network.h"
+#include "cli/verb_target.h"
 #include "cli/verb_tuned.h"
 #include "compile/library.h"
 #include "jobs/made_from.h"
@@ -151,9 +152,7 @@ std::function<int()> set_up_compile(Command& app) {
                  "the folder to write: a new one, or one that Lathe wrote")
       ->required()
       ->writes();
-  app.add_option("--target", options->target,
-                 "the machine to compile for: native, aarch64, x86-64-v3 or x86-64-v4")
-      ->suggests({"native", "aarch64", "x86-64-v3", "x86-64-v4"});
+  add_target_argument(app, options->target, "the machine to compile for");
   app.add_option("--threads", options->threads,
                  "number of workers to compile for; the library runs with any number")
       ->otherwise("1, or what the recipe says")
@@ -170,7 +169,7 @@ std::function<int()> set_up_compile(Command& app) {
                  "'x=8x3x224x224'; programs choose when they run");
   app.add_option("--name", options->library.name, "the first word of all names of functions")
       ->otherwise("the network's name");
-  app.add_flag("--thorough", options->thorough, "let LLVM optimise the code for longer");
+  app.add_flag("--thorough", options->thorough, "optimise the code for longer");
   app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
   return [options] { return run_compile(*options); };
 }

@@ -35,12 +35,13 @@ struct Counts {
 std::vector<ConformanceResult> run_all(const std::vector<ConformanceTest>& tests,
                                        const ConformanceArgs& options) {
   std::vector<ConformanceResult> results(tests.size());
+  Target target = native_target();
   std::atomic<size_t> next = 0, done = 0;
   std::mutex printing;
   bool shows_progress = !options.json && isatty(STDERR_FILENO) != 0;
   auto work = [&] {
     for (size_t i = next++; i < tests.size(); i = next++) {
-      results[i] = run_conformance_test(tests[i]);
+      results[i] = run_conformance_test(tests[i], target);
       size_t n = ++done;
       if (!shows_progress) continue;
       std::lock_guard lock(printing);

@@ -2,6 +2,7 @@
 // network, or of its graph, at any stage.
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
+#include "cli/verb_target.h"
 #include "cli/verb_tuned.h"
 #include "compile/ready.h"
 #include "nest/starts.h"
@@ -27,14 +28,21 @@ std::optional<std::pair<std::string, std::string>> layer_of(const std::string& t
   return std::pair(text.substr(0, colon), text.substr(colon + 1));
 }
 
-std::string print_kernels(const std::vector<NamedCode>& kernels, const EmitArgs& options) {
-  if (options.at == "code") {
-    std::string text;
-    for (const NamedCode& kernel : kernels) text += kernel.symbol + ":\n" + print(kernel.code);
-    return text;
+/// Returns kernels as code that no backend has seen yet, or as the target's backend shows them.
+std::string text_of(const std::vector<NamedCode>& kernels, const EmitArgs& options) {
+  if (options.at != "code") {
+    return print_kernels(target_named(options.target), options.at, kernels);
   }
-  LlvmCompiler compiler(target_named(options.target));
-  return options.at == "llvm" ? compiler.ir(kernels) : compiler.assembly(kernels);
+  std::string text;
+  for (const NamedCode& kernel : kernels) text += kernel.symbol + ":\n" + print(kernel.code);
+  return text;
+}
+
+/// Returns the stages of the compiler, in order: the last are the languages of backends.
+std::vector<std::string> stages() {
+  std::vector<std::string> names = {"graph", "nest", "recipe", "loops", "code"};
+  for (const std::string& form : text_forms()) names.push_back(form);
+  return names;
 }
 
 int show_layer(const EmitArgs& options, const std::string& network, const std::string& layer) {
@@ -58,7 +66,7 @@ int show_layer(const EmitArgs& options, const std::string& network, const std::s
   } else if (options.at == "loops") {
     fmt::print("{}", listing.loops);
   } else {
-    fmt::print("{}", print_kernels(listing.kernels, options));
+    fmt::print("{}", text_of(listing.kernels, options));
   }
   return 0;
 }
@@ -88,7 +96,7 @@ int show_nest(const EmitArgs& options) {
   for (Code& code : lower(tree, target_named(options.target))) {
     kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
   }
-  fmt::print("{}", print_kernels(kernels, options));
+  fmt::print("{}", text_of(kernels, options));
   return 0;
 }
 
@@ -171,10 +179,8 @@ std::function<int()> set_up_emit(Command& app) {
       "an operator, like conv(co=64, ...), a .nest file, a layer of a network: NETWORK:LAYER, or, "
       "for --at graph, a network");
   app.add_option("--at STAGE", options->at, "the stage of the compiler to print")
-      ->check(one_of({"graph", "nest", "recipe", "loops", "code", "llvm", "asm"}));
-  app.add_option("--target", options->target,
-                 "the machine of code, llvm and asm: native, aarch64, x86-64-v3 or x86-64-v4")
-      ->suggests({"native", "aarch64", "x86-64-v3", "x86-64-v4"});
+      ->check(one_of(stages()));
+  add_target_argument(app, options->target, "the machine that code is shown for");
   app.add_option("--threads", options->threads, "number of workers to compile for")
       ->check(range(1, 256));
   app.add_option("--passes LIST", options->passes,

@@ -116,8 +116,9 @@ int run_evaluate(EvaluateArgs& options) {
   job.split = split_named(options.split);
   job.normalize = *normalize_named(options.normalize);
   int threads = job.run.threads;
-  job.run.choose = choices_for(options.tuned, native_target(), threads);
-  job.run.layouts = layouts_for(options.tuned, native_target(), threads);
+  job.run.target = native_target();
+  job.run.choose = choices_for(options.tuned, job.run.target, threads);
+  job.run.layouts = layouts_for(options.tuned, job.run.target, threads);
   job.run.max_error = options.tuned.max_error;
   std::vector<std::string> names = read_labels(options.labels);
   AnswerCounts found;

@@ -1,7 +1,8 @@
-// list.cpp: "lathe list transforms|ops|models|judges|metrics|passes|strategies|families": what
-// there is.
+// list.cpp: "lathe list transforms|ops|models|judges|metrics|passes|strategies|families|targets":
+// what there is.
 #include <map>
 
+#include "backends/backend.h"
 #include "base/error.h"
 #include "cli/verb_nest.h"
 #include "metrics/metric.h"
@@ -97,6 +98,34 @@ std::vector<Row> family_rows() {
   return rows;
 }
 
+std::string names_of(const std::set<Extra>& extras) {
+  std::string names;
+  for (Extra extra : extras)
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(extra));
+  return names;
+}
+
+/// Says what a target has, and whether it is a machine of this computer.
+std::string description(const Target& target, const Backend& backend) {
+  std::string text = fmt::format("vectors of {} bytes, {} registers", target.cpu.vector_bytes,
+                                 target.cpu.registers);
+  std::set<Extra> possible = possible_extras(target);
+  if (!possible.empty()) text += "; may have " + names_of(possible);
+  for (const Target& here : backend.here()) {
+    if (here.name == target.name) text += "; this machine is native, " + full_name(here);
+  }
+  return text;
+}
+
+std::vector<Row> target_rows() {
+  std::vector<Row> rows;
+  for (const Target& target : targets()) {
+    const Backend& backend = backend_for(target);
+    rows.push_back({target.name, backend.name, description(target, backend)});
+  }
+  return rows;
+}
+
 /// Passes; their place among the usual ones says when they run.
 std::vector<Row> pass_rows() {
   std::vector<Row> rows;
@@ -116,14 +145,10 @@ std::vector<Row> pass_rows() {
   return rows;
 }
 
-const std::map<std::string, std::vector<Row> (*)()> lists = {{"families", family_rows},
-                                                             {"judges", judge_rows},
-                                                             {"metrics", metric_rows},
-                                                             {"models", model_rows},
-                                                             {"ops", op_rows},
-                                                             {"passes", pass_rows},
-                                                             {"strategies", strategy_rows},
-                                                             {"transforms", transform_rows}};
+const std::map<std::string, std::vector<Row> (*)()> lists = {
+    {"families", family_rows},     {"judges", judge_rows},   {"metrics", metric_rows},
+    {"models", model_rows},        {"ops", op_rows},         {"passes", pass_rows},
+    {"strategies", strategy_rows}, {"targets", target_rows}, {"transforms", transform_rows}};
 
 void print_rows(const std::vector<Row>& rows) {
   for (const Row& row : rows) {

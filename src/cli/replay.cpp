@@ -54,6 +54,7 @@ std::optional<Graph> refitted(const Graph& network, const Remade& remade) {
   auto normalize = normalize_named(how->normalize);
   if (!normalize) fail("the recipe names a normalisation '{}', which there is not", how->normalize);
   FitOptions options;
+  options.target = native_target();
   options.threads = processors();
   return fit_recipe(network, remade.recipe, load_dataset(how->data, Split::learnt, *normalize),
                     how->samples, options)

@@ -37,9 +37,12 @@ std::map<std::string, Array> known_values(const RunArgs& options) {
 
 int run_once(const RunArgs& options) {
   std::map<std::string, Array> known = known_values(options);
-  RunnableOptions how{options.network, options.threads,
-                      choices_for(options.tuned, native_target(), options.threads),
-                      layouts_for(options.tuned, native_target(), options.threads),
+  Target target = native_target();
+  RunnableOptions how{options.network,
+                      target,
+                      options.threads,
+                      choices_for(options.tuned, target, options.threads),
+                      layouts_for(options.tuned, target, options.threads),
                       options.tuned.max_error};
   Runnable network = make_runnable(how, known);
   std::vector<Array> inputs =

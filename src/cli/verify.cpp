@@ -56,6 +56,7 @@ std::vector<Check> checks_of(const VerifyArgs& options) {
 }
 
 int run_verify(VerifyArgs& options) {
+  options.how.target = native_target();
   options.how.pythons = pythons();
   std::vector<Check> checks = checks_of(options);
   size_t wrong = 0;

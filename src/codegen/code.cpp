@@ -55,6 +55,20 @@ bool is_real(Number number) {
   }
 }
 
+std::optional<Extra> extra_of(Number number) {
+  switch (number) {
+    case Number::f16:
+      return Extra::f16;
+    case Number::bf16:
+      return Extra::bf16_dot;
+    case Number::i8:
+    case Number::u8:
+      return Extra::i8_dot;
+    default:
+      return std::nullopt;
+  }
+}
+
 long Code::count() const {
   long n = 1;
   for (long extent : parallel) n *= extent;

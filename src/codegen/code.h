@@ -27,6 +27,8 @@ const char* name_of(Number number);
 long size_of(Number number);
 /// Can its values have a fraction?
 bool is_real(Number number);
+/// Returns the extra of a target without which nothing computes with this type, if there is one.
+std::optional<Extra> extra_of(Number number);
 
 struct Instruction;
 using Block = std::vector<Instruction>;
@@ -89,6 +91,7 @@ struct Code {
   std::vector<bool> used;     ///< which tensors does the code touch in memory?
   std::vector<long> scratch;  ///< where each tensor lies in scratch, in bytes; -1: elsewhere
   long scratch_bytes = 0;
+  std::set<Extra> needs = {};  ///< extras of the target whose instructions it uses
   Block body;
 
   /// Returns how many iterations the parallel loops have together.

@@ -57,6 +57,9 @@ class Lowering {
     }
     lower_body(*body);
     place_locals(code_, outside_);
+    for (const Code::Variable& variable : code_.variables) {
+      if (auto extra = extra_of(variable.number)) code_.needs.insert(*extra);
+    }
     return std::move(code_);
   }
 
@@ -214,7 +217,7 @@ class Lowering {
   /// Returns how many elements a tile may have: what does not fit the registers by far is no tile.
   long most_in_registers(size_t tensor) const {
     constexpr long by_far = 2;  // the compiler keeps some more in memory at little cost
-    return by_far * target_.registers * target_.vector_bytes / size_of(tile_numbers_[tensor]);
+    return by_far * target_.cpu.registers * target_.cpu.vector_bytes / size_of(tile_numbers_[tensor]);
   }
 
   /// Do these nodes set all elements of the tile before they use them, and are all statements that
@@ -331,10 +334,10 @@ class Lowering {
   /// Loads the factors that all lanes share, together with those of the next iterations of an
   /// unrolled loop if they lie side by side. Sets which of them are meant.
   size_t common_factors(size_t tensor, const Affine& offset, long terms, long& group) {
-    long groups = target_.vector_bytes / size_of(code_.tensors[tensor].element) / terms;
+    long groups = target_.cpu.vector_bytes / size_of(code_.tensors[tensor].element) / terms;
     Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
     Number number = factor_number(code_.tensors[tensor].element);
-    if (target_.lane_products) {
+    if (target_.cpu.lane_products) {
       if (auto found = neighbours_of(offset, terms, groups)) {
         at.constant -= terms * (found->index - found->first);
         group = found->index - found->first;
@@ -421,7 +424,7 @@ class Lowering {
     if (auto slot = slot_of(tensor, at)) {
       return writer_.converted(writer_.read(slot->variable), number_);
     }
-    if (step == 0 && target_.lane_products && bindings_.in_lanes()) {
+    if (step == 0 && target_.cpu.lane_products && bindings_.in_lanes()) {
       if (auto value = lane_of_neighbours(tensor, offset, at)) return *value;
     }
     return writer_.load(tensor, at, step, step == 0 ? 1 : bindings_.lanes(), number_);
@@ -450,7 +453,7 @@ class Lowering {
 
   /// Loads an element together with those that the next iterations of an unrolled loop read.
   std::optional<size_t> lane_of_neighbours(size_t tensor, const Affine& offset, const Affine& at) {
-    long group = target_.vector_bytes / size_of(number_);
+    long group = target_.cpu.vector_bytes / size_of(number_);
     auto found = neighbours_of(offset, 1, group);
     if (!found) return std::nullopt;
     Affine begin = at;
@@ -511,7 +514,7 @@ std::vector<Code> lower(const LoopTree& tree, const Target& target) {
   // It would run as if it had no mark: otherwise than its recipe says.
   if (const Loop* loop = find_gpu_loop(tree.nest)) {
     fail(
-        "loop '{}' is bound to {}, which the LLVM backend for {} does not implement: a CPU has no "
+        "loop '{}' is bound to {}, which the backend for {} does not implement: a CPU has no "
         "blocks and threads; use parallel, unroll or vectorize",
         loop->name, name_of(loop->mark), target.name);
   }

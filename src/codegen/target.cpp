@@ -59,8 +59,6 @@ std::string native_name() {
 }
 #endif
 
-constexpr Extra all_extras[] = {Extra::f16, Extra::i8_dot, Extra::i8_matrix, Extra::bf16_dot};
-
 /// Returns what a file of the kernel holds: "64K", "Data".
 std::string line_of(const std::string& path) {
   std::ifstream file(path);
@@ -69,18 +67,22 @@ std::string line_of(const std::string& path) {
   return line;
 }
 
+/// Finds an extra of a target by its name. The error lists those that there are.
+Extra extra_named(const std::string& name, const Target& target) {
+  std::vector<const char*> known;
+  for (Extra extra : possible_extras(target)) {
+    if (name == name_of(extra)) return extra;
+    known.push_back(name_of(extra));
+  }
+  if (known.empty()) fail("the target {} has no extras: leave out '+{}'", target.name, name);
+  fail("the target {} has no extra '{}'; there are {}", target.name, name, fmt::join(known, ", "));
+}
+
 /// Adds the extras of a name, "+f16+dot", to a target.
 void add_extras(Target& target, const std::string& names) {
   for (size_t at = 0; at < names.size();) {
     size_t end = std::min(names.find('+', at + 1), names.size());
-    std::string name = names.substr(at + 1, end - at - 1);
-    const Extra* found = std::find_if(std::begin(all_extras), std::end(all_extras),
-                                      [&](Extra extra) { return name_of(extra) == name; });
-    if (found == std::end(all_extras)) {
-      fail("unknown arithmetic '{}' of the target {}; there are f16, dot, i8mm and bf16", name,
-           target.name);
-    }
-    target.extras.insert(*found);
+    target.cpu.extras.insert(extra_named(names.substr(at + 1, end - at - 1), target));
     at = end;
   }
 }
@@ -101,6 +103,24 @@ const char* name_of(Extra extra) {
   return "";
 }
 
+std::string full_name(const Target& target) { return full_name(target, target.cpu.extras); }
+
+std::string full_name(const Target& target, const std::set<Extra>& needed) {
+  std::string name = target.name;
+  for (Extra extra : needed) name += fmt::format("+{}", name_of(extra));
+  return name;
+}
+
+std::set<Extra> possible_extras(const Target& target) {
+  if (target.architecture == Architecture::aarch64) {
+    return {Extra::f16, Extra::i8_dot, Extra::i8_matrix, Extra::bf16_dot};
+  }
+  // On x86-64 they came with the longest vectors, and small matrices of bytes never did.
+  constexpr long longest = 64;
+  if (target.cpu.vector_bytes < longest) return {};
+  return {Extra::f16, Extra::i8_dot, Extra::bf16_dot};
+}
+
 long cache_bytes(int level) {
   constexpr int most_caches = 8;  // that the kernel lists for a core: of data, code, or both
   for (int index = 0; index < most_caches; ++index) {
@@ -118,14 +138,14 @@ const std::vector<Target>& targets() {
   // Vectors and registers are those of the instructions; caches, which differ from one processor to
   // the next, those of common servers: 32 to 64 KiB, and 1 MiB.
   static const std::vector<Target> all = {
-      {"aarch64", Architecture::aarch64, "aarch64-linux-gnu", "+neon", 16, 32, true, 64 << 10,
-       1 << 20},
+      {"aarch64", Architecture::aarch64, "aarch64-linux-gnu", "+neon",
+       Cpu{16, 32, true, 64 << 10, 1 << 20}},
       {"x86-64-v3", Architecture::x86_64, "x86_64-linux-gnu",
-       "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2", 32, 16, false, 32 << 10, 1 << 20},
+       "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2", Cpu{32, 16, false, 32 << 10, 1 << 20}},
       {"x86-64-v4", Architecture::x86_64, "x86_64-linux-gnu",
        "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2,+avx512f,+avx512bw,+avx512cd,+avx512dq,"
        "+avx512vl,-prefer-256-bit",
-       64, 32, false, 48 << 10, 1 << 20},
+       Cpu{64, 32, false, 48 << 10, 1 << 20}},
   };
   return all;
 }
@@ -144,9 +164,9 @@ Target target_named(const std::string& name) {
 
 Target native_target() {
   Target target = target_named(native_name());
-  if (long l1 = cache_bytes(1)) target.l1_bytes = l1;
-  if (long l2 = cache_bytes(2)) target.l2_bytes = l2;
-  target.extras = native_extras();
+  if (long l1 = cache_bytes(1)) target.cpu.l1_bytes = l1;
+  if (long l2 = cache_bytes(2)) target.cpu.l2_bytes = l2;
+  target.cpu.extras = native_extras();
   return target;
 }
 

@@ -29,23 +29,41 @@ enum class Extra {
 /// Names an extra as targets are named: "f16" of "aarch64+f16+dot".
 const char* name_of(Extra extra);
 
-struct Target {
-  std::string name;  ///< "aarch64", "x86-64-v4"
-  Architecture architecture = Architecture::aarch64;
-  std::string triple;    ///< as compilers write it
-  std::string features;  ///< instructions beyond the base of the architecture: "+avx2,+fma"
+/// What a CPU has.
+struct Cpu {
   long vector_bytes = 16;
-  long registers = 32;  ///< vector registers
+  long registers = 32;  ///< of vectors
   /// Can an instruction multiply a vector by one lane of another? Then a scalar factor is loaded
   /// with its neighbours; otherwise each is broadcast from memory.
   bool lane_products = false;
   long l1_bytes = 64 << 10, l2_bytes = 1 << 20;  ///< of one core
-  long workers = 1;                              ///< how many share the work, most of the time
   std::set<Extra> extras = {};
-
-  bool has(Extra extra) const { return extras.contains(extra); }
-  long lanes(long element_bytes) const { return vector_bytes / element_bytes; }
 };
+
+/// What every machine has, and a part for each kind of machine. Schedules for one kind read its
+/// part.
+struct Target {
+  std::string name;  ///< "aarch64", "x86-64-v4"; full_name() tells the extras, too
+  Architecture architecture = Architecture::aarch64;
+  std::string triple;    ///< as compilers write it
+  std::string features;  ///< instructions beyond the base of the architecture: "+avx2,+fma"
+  Cpu cpu = {};
+  long workers = 1;  ///< how many share the work, most of the time
+
+  bool has(Extra extra) const { return cpu.extras.contains(extra); }
+  long lanes(long element_bytes) const { return cpu.vector_bytes / element_bytes; }
+};
+
+/// Returns the name with all extras, in the order of the enumeration: "aarch64+f16+dot".
+/// target_named() gives the target back.
+std::string full_name(const Target& target);
+
+/// Returns the name of what a machine must be to run code for a target, of whose extras the code
+/// needs these.
+std::string full_name(const Target& target, const std::set<Extra>& needed);
+
+/// Returns the extras that processors of this kind may have.
+std::set<Extra> possible_extras(const Target& target);
 
 /// Returns the size in bytes of the data cache of this machine at a level from 1 to 3. Returns 0 if
 /// the kernel does not tell.
@@ -54,12 +72,12 @@ long cache_bytes(int level);
 /// Returns all targets that Lathe can compile for, sorted by name.
 const std::vector<Target>& targets();
 
-/// Returns a target by name; "native" is this machine. Extras are added to the others' names:
-/// "aarch64+f16+dot". For an unknown name the error lists those that exist.
+/// Returns a target by name; "native" is this machine. Extras are added to the others' names, in
+/// any order: "aarch64+f16+dot". For an unknown name the error lists those that exist.
 Target target_named(const std::string& name);
 
-/// Returns this machine. The kernel tells which instructions it has. The processor's name would not
-/// do: a virtual machine may lack some that the name promises.
+/// Returns this machine, with the extras that it has. The kernel tells which instructions there
+/// are. The processor's name would not do: a virtual machine may lack some that the name promises.
 Target native_target();
 
 }  // namespace lathe

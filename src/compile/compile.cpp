@@ -190,6 +190,7 @@ class Assembly {
                                                     : argument(t, code, unit, values, locals, now));
       }
       result_.scratch_bytes = std::max(result_.scratch_bytes, code.kernels[k].scratch_bytes);
+      result_.needs.insert(code.kernels[k].needs.begin(), code.kernels[k].needs.end());
       (code.once[k] ? once_ : result_.steps).push_back(std::move(step));
     }
   }

@@ -12,7 +12,7 @@
 #include <functional>
 #include <memory>
 
-#include "backends/llvm.h"
+#include "backends/backend.h"
 #include "compile/node.h"
 #include "graph/graph.h"
 #include "passes/pass.h"
@@ -31,7 +31,7 @@ class MadeUnits;
 enum class WeightData { now, later };
 
 struct CompileOptions {
-  Target target = native_target();
+  Target target;  ///< what code is made for: whoever compiles says it
   Effort effort = Effort::quick;
   bool cache = true;  ///< keep object files, and use those of earlier runs
   /// Units that were compiled with the same options before, in this process (units.h). Null: none.
@@ -86,6 +86,7 @@ struct WeightPiece {
 struct Compiled {
   std::string name;
   Target target;
+  std::set<Extra> needs;  ///< those of the target's extras that kernels use
   std::vector<std::string> objects;
   std::vector<CompiledStep> steps;
   size_t first_step = 0;  ///< steps before it run once, when the network is loaded
@@ -111,7 +112,7 @@ bool is_compilable(const Graph& graph);
 void check_data(const Graph& graph);
 
 /// Compiles a graph. Every weight must have data, unless data are given later.
-Compiled compile(const Graph& graph, const CompileOptions& options = {});
+Compiled compile(const Graph& graph, const CompileOptions& options);
 
 /// What the compiler makes of one node of a graph.
 struct NodeListing {
@@ -122,7 +123,7 @@ struct NodeListing {
 /// Compiles one node of a graph. If there is no such node, the error lists the names that exist.
 NodeListing list_node(const Graph& graph, const std::string& node, const CompileOptions& options);
 
-/// A compiled network in this process.
+/// A compiled network on a machine of this computer, which the target is for.
 class Runner {
  public:
   /// Weights whose data were not given when the network was compiled come from the graph "weights".

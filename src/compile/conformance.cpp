@@ -86,21 +86,23 @@ std::map<std::string, Array> read_inputs(const OnnxSummary& summary,
   return values;
 }
 
-std::vector<Array> run_on(const Graph& graph, const std::map<std::string, Array>& values) {
+std::vector<Array> run_on(const Graph& graph, const std::map<std::string, Array>& values,
+                          const Target& target) {
   std::vector<Array> inputs;
   for (ValueId id : graph.inputs) {
     auto found = values.find(graph.values[id].name);
     if (found == values.end()) fail("there is no data for input '{}'", graph.values[id].name);
     inputs.push_back(found->second);
   }
-  return Executor(graph).run(inputs);
+  return Executor(graph, {.target = target}).run(inputs);
 }
 
-void run_data_set(const ConformanceTest& test, const OnnxSummary& summary, const fs::path& folder) {
+void run_data_set(const ConformanceTest& test, const OnnxSummary& summary, const fs::path& folder,
+                  const Target& target) {
   ImportOptions options;
   options.values = read_inputs(summary, numbered(folder, "input_"));
   Graph graph = import_onnx(test.model, options);
-  compare_all(run_on(graph, options.values), numbered(folder, "output_"), of_operators);
+  compare_all(run_on(graph, options.values, target), numbered(folder, "output_"), of_operators);
 }
 
 /// Returns the input of the whole networks: the numbers from 0 to 1, in equal steps.
@@ -112,7 +114,7 @@ Array ramp(const Shape& shape) {
   return Array::of_reals(Element::f32, shape, values);
 }
 
-void run_network(const ConformanceTest& test) {
+void run_network(const ConformanceTest& test, const Target& target) {
   Graph graph = import_onnx(test.model);
   std::map<std::string, Array> values;
   for (ValueId id : graph.inputs) {
@@ -121,11 +123,11 @@ void run_network(const ConformanceTest& test) {
   std::string prefix = fs::path(test.model).stem().string() + "_output_";
   std::vector<std::string> wanted = numbered(fs::path(test.model).parent_path(), prefix);
   if (wanted.empty()) fail("there are no outputs to compare with");
-  compare_all(run_on(graph, values), wanted, of_networks);
+  compare_all(run_on(graph, values, target), wanted, of_networks);
 }
 
-void run_test(const ConformanceTest& test, const OnnxSummary& summary) {
-  if (test.kind == "light") return run_network(test);
+void run_test(const ConformanceTest& test, const OnnxSummary& summary, const Target& target) {
+  if (test.kind == "light") return run_network(test, target);
   if (std::ranges::find(inexact_tests, test.name) != std::end(inexact_tests)) {
     throw Unsupported("the wanted outputs hold rounding errors where the sum is 0");
   }
@@ -133,7 +135,7 @@ void run_test(const ConformanceTest& test, const OnnxSummary& summary) {
   for (;; ++sets) {
     fs::path folder = fs::path(test.model).parent_path() / fmt::format("test_data_set_{}", sets);
     if (!fs::exists(folder)) break;
-    run_data_set(test, summary, folder);
+    run_data_set(test, summary, folder, target);
   }
   if (sets == 0) fail("there is no data set to run on");
 }
@@ -173,12 +175,12 @@ std::vector<ConformanceTest> find_conformance_tests(const std::string& folder) {
   return tests;
 }
 
-ConformanceResult run_conformance_test(const ConformanceTest& test) {
+ConformanceResult run_conformance_test(const ConformanceTest& test, const Target& target) {
   ConformanceResult result{Status::passed, "", {}};
   try {
     OnnxSummary summary = summarise_onnx(test.model);
     result.operators = summary.operators;
-    run_test(test, summary);
+    run_test(test, summary, target);
   } catch (const Unsupported& error) {
     result.status = Status::unsupported;
     result.reason = error.what();

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "codegen/target.h"
+
 namespace lathe {
 
 /// One test: a model, and where its data are.
@@ -28,8 +30,8 @@ const char* name_of(ConformanceResult::Status status);
 /// Finds all tests below "folder", sorted.
 std::vector<ConformanceTest> find_conformance_tests(const std::string& folder);
 
-/// Runs one test. Outputs may differ by a relative 1e-3, or 2e-3 for whole networks. ONNX's own
-/// runner allows the same.
-ConformanceResult run_conformance_test(const ConformanceTest& test);
+/// Runs one test on a machine of this computer. Outputs may differ by a relative 1e-3, or 2e-3 for
+/// whole networks. ONNX's own runner allows the same.
+ConformanceResult run_conformance_test(const ConformanceTest& test, const Target& target);
 
 }  // namespace lathe

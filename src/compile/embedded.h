@@ -2,19 +2,12 @@
 // every architecture, and texts. The build puts them into the program (cmake/embed.cmake).
 #pragma once
 
-#include <string>
 #include <string_view>
 #include <vector>
 
-#include "codegen/target.h"
+#include "backends/backend_network.h"
 
 namespace lathe {
-
-/// An object file of the runtime.
-struct RuntimeObject {
-  std::string name;  ///< "pool.o"
-  std::string_view bytes;
-};
 
 /// Returns the runtime for a target's architecture.
 std::vector<RuntimeObject> runtime_objects(const Target& target);

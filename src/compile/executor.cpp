@@ -129,6 +129,7 @@ struct Executor::State {
 
   std::unique_ptr<Runner> runner_of(const Graph& part) const {
     CompileOptions compile_options;
+    compile_options.target = options.target;
     compile_options.effort = options.effort;
     compile_options.cache = options.cache;
     compile_options.target.workers = workers_for(options.threads);

@@ -7,6 +7,7 @@
 namespace lathe {
 
 struct ExecutorOptions {
+  Target target;  ///< a machine of this computer
   int threads = 1;
   Effort effort = Effort::quick;
   bool cache = true;
@@ -20,7 +21,7 @@ struct ExecutorOptions {
 class Executor {
  public:
   /// Every weight must have data.
-  explicit Executor(const Graph& graph, ExecutorOptions options = {});
+  Executor(const Graph& graph, ExecutorOptions options);
   ~Executor();
 
   /// Returns the outputs for these inputs, both in the graph's order. "progress" gets how many

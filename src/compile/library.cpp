@@ -4,10 +4,10 @@
 #include <filesystem>
 #include <set>
 
-#include "backends/llvm_library.h"
 #include "base/error.h"
 #include "compile/embedded.h"
 #include "compile/manifest.h"
+#include "compile/tables.h"
 #include "compile/variants.h"
 #include "data/file.h"
 
@@ -38,36 +38,6 @@ std::string with_name(std::string_view text, const std::string& name) {
   return result;
 }
 
-std::vector<TableFace> faces_of(const std::vector<CompiledFace>& list) {
-  std::vector<TableFace> faces;
-  for (const CompiledFace& face : list) {
-    const Type& type = face.type;
-    faces.push_back({face.name,
-                     name_of(type.element),
-                     {type.shape.begin(), type.shape.end()},
-                     count_of(type.shape) * size_of(type.element)});
-  }
-  return faces;
-}
-
-Tables tables_of(const Compiled& compiled, const std::string& name) {
-  Tables tables;
-  tables.name = name;
-  tables.target = compiled.target;
-  for (const CompiledStep& step : compiled.steps) {
-    tables.steps.push_back({step.symbol, static_cast<int32_t>(tables.places.size()),
-                            static_cast<int32_t>(step.places.size()), step.count});
-    tables.places.insert(tables.places.end(), step.places.begin(), step.places.end());
-  }
-  tables.inputs = faces_of(compiled.inputs);
-  tables.outputs = faces_of(compiled.outputs);
-  tables.arena_bytes = compiled.arena_bytes;
-  tables.scratch_bytes = compiled.scratch_bytes;
-  tables.prepared_bytes = compiled.prepared_bytes;
-  tables.first_step = static_cast<int64_t>(compiled.first_step);
-  return tables;
-}
-
 /// Returns the object files of all variants. Several may have the same kernels: each is there once.
 std::vector<std::string_view> objects_of(const std::vector<Compiled>& variants) {
   std::vector<std::string_view> objects;
@@ -84,28 +54,17 @@ std::vector<std::string_view> objects_of(const std::vector<Compiled>& variants) 
 void write_libraries(const std::vector<Compiled>& variants, std::span<const std::byte> weights,
                      const std::string& name, const FolderDraft& draft) {
   const Target& target = variants.front().target;
-  std::string parts = draft.file("parts");
-  fs::create_directory(parts);
-  std::vector<std::string> objects;
-  auto add = [&](const std::string& file, std::string_view bytes) {
-    objects.push_back(parts + "/" + file);
-    write(objects.back(), bytes);
-  };
-  write_file(parts + "/weights", {weights});
-  objects.push_back(parts + "/tables.o");
-  std::vector<Tables> tables;
-  for (const Compiled& variant : variants) tables.push_back(tables_of(variant, name));
-  write_tables(tables, parts + "/weights", objects.back());
-  std::vector<std::string_view> kernels = objects_of(variants);
-  for (size_t i = 0; i < kernels.size(); ++i) add(fmt::format("kernels{}.o", i), kernels[i]);
-  for (const RuntimeObject& object : runtime_objects(target)) {
-    add(object.name, object.bytes);
-  }
-  std::string model = parts + "/model.o";
-  join_objects(objects, exported_names(name), model);
-  write_archive(model, name + ".o", draft.file(archive_file));
-  link_shared(target, model, shared_file, draft.file(shared_file));
-  fs::remove_all(parts);
+  LibraryParts parts;
+  for (const Compiled& variant : variants) parts.variants.push_back(tables_of(variant, name));
+  parts.weights = weights;
+  parts.kernels = objects_of(variants);
+  parts.runtime = runtime_objects(target);
+  parts.folder = draft.file("parts");
+  parts.archive = draft.file(archive_file);
+  parts.shared = draft.file(shared_file);
+  fs::create_directory(parts.folder);
+  backend_for(target).write_library(parts);
+  fs::remove_all(parts.folder);
 }
 
 }  // namespace

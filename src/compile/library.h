@@ -1,6 +1,6 @@
 // A compiled network as files: a folder that programs in C and other languages can use.
 //
-//   write_library(compile(graph), "out");
+//   write_library(compile(graph, {.target = native_target()}), "out");
 //   LoadedLibrary library("out", 2);
 //   std::vector<Array> outputs = library.run(inputs);
 //

@@ -12,6 +12,22 @@
 #include "data/file.h"
 
 namespace lathe {
+namespace {
+
+/// Throws if the library of a folder is for another kind of processor, or for one with extras that
+/// this one lacks.
+void check_runs_here(const std::string& folder, const Target& target) {
+  Target here = native_target();
+  std::set<Extra> lacking;
+  for (Extra extra : target.cpu.extras) {
+    if (!here.has(extra)) lacking.insert(extra);
+  }
+  if (target.architecture == here.architecture && lacking.empty()) return;
+  throw OtherMachine(fmt::format("'{}' is compiled for {}, but this machine is {}", folder,
+                                 full_name(target), full_name(here)));
+}
+
+}  // namespace
 
 struct LoadedLibrary::State {
   std::string path, name;
@@ -97,11 +113,7 @@ LoadedLibrary::LoadedLibrary(const std::string& folder, int threads)
   Manifest manifest = read_manifest(folder);
   s.path = (std::filesystem::path(folder) / shared_file).string();
   s.name = manifest.name;
-  std::string here = native_target().triple;
-  if (target_named(manifest.target).triple != here) {
-    throw OtherMachine(fmt::format("'{}' is compiled for {}, but this machine is {}", folder,
-                                   manifest.target, native_target().name));
-  }
+  check_runs_here(folder, target_named(manifest.target));
   if (hash_of_file(s.path) != manifest.library_hash) {
     fail("'{}' is not the file that {} describes: compile the network again", s.path,
          manifest_file);

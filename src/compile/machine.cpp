@@ -2,12 +2,9 @@
 #include "compile/machine.h"
 
 #include <algorithm>
-#include <chrono>
 #include <limits>
 
-#include "backends/llvm.h"
-#include "base/error.h"
-#include "runtime/runtime.h"
+#include "backends/backend.h"
 
 namespace lathe {
 namespace {
@@ -110,38 +107,32 @@ Code reading(long elements, long sums, long lanes) {
 }
 
 /// Returns the shortest time of several calls, in seconds.
-double best_time(const Code& code, std::vector<float>& memory, int calls) {
-  Target target = native_target();
-  LlvmCompiler compiler(target);
-  Jit jit;
-  jit.add(compiler.object({{"measure", code}}));
-  auto kernel = reinterpret_cast<lathe_kernel>(jit.find("measure"));
-  void* tensor = memory.data();
+double best_time(const Target& target, const Code& code, int calls) {
+  std::unique_ptr<Device> device = make_device(target);
+  device->load(make_compiler(target)->object({{"measure", code}}));
+  std::unique_ptr<Memory> memory = device->allocate(code.tensors.front().shape.front() * real_size);
+  Launch launch{device->find("measure"), {{memory.get(), 0}}};
   double best = std::numeric_limits<double>::infinity();
   for (int i = 0; i < calls; ++i) {
-    auto begin = std::chrono::steady_clock::now();
-    kernel(&tensor, nullptr, 0, 1);
-    std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-    if (i > 0) best = std::min(best, taken.count());
+    double taken = device->time(launch);
+    if (i > 0) best = std::min(best, taken);
   }
   return best;
 }
 
 }  // namespace
 
-double measure_peak() {
-  long lanes = native_target().lanes(real_size), rounds = rounds_of_peak, sums = sums_of_products;
-  std::vector<float> memory(static_cast<size_t>((sums + 2) * lanes), 0.0F);
-  double time = best_time(arithmetic(rounds, sums, lanes), memory, calls_of_peak);
+double measure_peak(const Target& target) {
+  long lanes = target.lanes(real_size), rounds = rounds_of_peak, sums = sums_of_products;
+  double time = best_time(target, arithmetic(rounds, sums, lanes), calls_of_peak);
   return 2 * static_cast<double>(rounds * sums * lanes) / time;
 }
 
-Machine measure_machine() {
+Machine measure_machine(const Target& target) {
   Machine machine;
-  machine.peak = measure_peak();
-  Target target = native_target();
+  machine.peak = measure_peak(target);
   long lanes = target.lanes(real_size);
-  long l1 = target.l1_bytes, l2 = target.l2_bytes, l3 = cache_bytes(3);
+  long l1 = target.cpu.l1_bytes, l2 = target.cpu.l2_bytes, l3 = cache_bytes(3);
   std::vector<std::pair<std::string, long>> levels = {{"L1", l1 / share_of_cache},
                                                       {"L2", l2 / share_of_cache}};
   if (l3 > clearly_larger * l2) levels.emplace_back("L3", l3 / share_of_cache);
@@ -149,9 +140,8 @@ Machine measure_machine() {
   for (const auto& [level, bytes] : levels) {
     long sums = sums_of_loads, step = sums * lanes * real_size;
     long used = bytes / step * step;
-    std::vector<float> memory(static_cast<size_t>(used / real_size), 0.0F);
     int calls = static_cast<int>(std::clamp(bytes_read / used, least_calls, most_calls));
-    double time = best_time(reading(used / real_size, sums, lanes), memory, calls);
+    double time = best_time(target, reading(used / real_size, sums, lanes), calls);
     machine.bandwidths.push_back({level, used, static_cast<double>(used) / time});
   }
   return machine;

@@ -20,10 +20,11 @@ struct Machine {
   std::vector<Bandwidth> bandwidths;
 };
 
-/// Measures the core of the calling thread. That takes about half a second.
-Machine measure_machine();
+/// Measures the core of the calling thread; the target is this machine. That takes about half a
+/// second.
+Machine measure_machine(const Target& target);
 
 /// Measures only the peak. That takes some 20 ms.
-double measure_peak();
+double measure_peak(const Target& target);
 
 }  // namespace lathe

@@ -41,6 +41,13 @@ nlohmann::json parse(const std::string& path) {
   return json;
 }
 
+/// Returns the extras that some variant needs.
+std::set<Extra> needs_of(const std::vector<Compiled>& variants) {
+  std::set<Extra> needs;
+  for (const Compiled& variant : variants) needs.insert(variant.needs.begin(), variant.needs.end());
+  return needs;
+}
+
 }  // namespace
 
 std::string print_manifest(const std::vector<Compiled>& variants, size_t weights_bytes,
@@ -52,7 +59,7 @@ std::string print_manifest(const std::vector<Compiled>& variants, size_t weights
   json["lathe"] = lathe_version();
   json["name"] = name;
   json["network"] = compiled.name;
-  json["target"] = {{"name", compiled.target.name},
+  json["target"] = {{"name", full_name(compiled.target, needs_of(variants))},
                     {"triple", compiled.target.triple},
                     {"features", compiled.target.features}};
   json["inputs"] = faces(compiled.inputs);

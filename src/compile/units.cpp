@@ -73,13 +73,14 @@ std::vector<Layout> layouts_for(const Nest& nest, const Unit& unit) {
 
 Unset unset_in(const Unit& unit) { return unit.border_only ? Unset::kept : Unset::zero; }
 
-std::shared_ptr<const Made> make_one(isl::ctx ctx, LlvmCompiler& compiler, const Unit& unit,
+std::shared_ptr<const Made> make_one(isl::ctx ctx, Compiler& compiler, const Unit& unit,
                                      const CompileOptions& options) {
   auto made = std::make_shared<Made>(lowered(ctx, unit, options.target, Listing::none,
                                              choice_for(options, unit), options.max_error));
   std::string text =
-      fmt::format("{} {} {} {} {}", llvm_version(), program_version(), options.target.name,
-                  options.target.features, options.effort == Effort::quick ? "quick" : "thorough");
+      fmt::format("{} {} {} {} {}", backend_for(options.target).version, program_version(),
+                  full_name(options.target), options.target.features,
+                  options.effort == Effort::quick ? "quick" : "thorough");
   for (const Code& code : made->code.kernels) text += signature(code);
   std::string name = fingerprint(text);
   std::vector<NamedCode> named;
@@ -128,8 +129,8 @@ std::vector<Fitting> fitting_schedules(isl::ctx ctx, const Unit& unit, const Tar
 
 std::shared_ptr<const Made> make_unit(const Unit& unit, const CompileOptions& options) {
   Context context;
-  LlvmCompiler compiler(options.target, options.effort);
-  return make_one(context, compiler, unit, options);
+  std::unique_ptr<Compiler> compiler = make_compiler(options.target, options.effort);
+  return make_one(context, *compiler, unit, options);
 }
 
 std::string name_of_kernels(const NodeCode& code) {
@@ -168,10 +169,10 @@ std::vector<std::shared_ptr<const Made>> make_units(const std::vector<Unit>& uni
   std::mutex mutex;
   auto work = [&] {
     Context context;
-    LlvmCompiler compiler(options.target, options.effort);
+    std::unique_ptr<Compiler> compiler = make_compiler(options.target, options.effort);
     for (size_t i = next++; i < kinds.size(); i = next++) {
       try {
-        made[kinds[i]] = make_one(context, compiler, units[kinds[i]], options);
+        made[kinds[i]] = make_one(context, *compiler, units[kinds[i]], options);
         if (options.made) options.made->keep(units[kinds[i]].key, made[kinds[i]]);
       } catch (...) {
         std::lock_guard lock(mutex);

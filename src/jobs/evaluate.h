@@ -1,6 +1,7 @@
 // How good a network is on labelled samples, as a job.
 //
-//   EvaluateOptions options{.run = {.network = {.network = "model.onnx"}},
+//   EvaluateOptions options{.run = {.network = {.network = "model.onnx"},
+//                                   .target = native_target()},
 //                           .data = "cifar10:/data/cifar10", .normalize = Normalize::imagenet};
 //   AnswerCounts found = evaluate(options);
 //   found.top1();                                                   91.73

@@ -69,8 +69,8 @@ Fit fit_recipe(const Graph& network, const NetworkRecipe& recipe, const Dataset&
 AnswerCounts validated(const Graph& network, const Dataset& data, long samples, int threads,
                        const JobListener& listener) {
   long batch = std::min(minibatch, data.count);
-  Runnable runnable =
-      make_runnable(rebatched(initialised(network, 0), batch), {.network = {}, .threads = threads});
+  Runnable runnable = make_runnable(rebatched(initialised(network, 0), batch),
+                                    {.network = {}, .target = native_target(), .threads = threads});
   return answers_of(runnable, data, samples, listener);
 }
 
@@ -91,6 +91,7 @@ FitResult fit_network(const FitJobOptions& options, const JobListener& listener)
     listener(WorkDone{"layers fitted", done, all});
   };
   FitOptions how;
+  how.target = native_target();
   how.ridge = options.ridge;
   how.threads = threads;
   how.progress = progress;

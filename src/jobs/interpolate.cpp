@@ -28,6 +28,7 @@ void mark_best(std::vector<InterpolatedNetwork>& networks) {
 
 BenchOptions bench_options(const InterpolateOptions& options) {
   BenchOptions bench;
+  bench.target = native_target();
   bench.threads = options.threads;
   bench.seconds = options.seconds;
   bench.max_error = options.score.max_error;

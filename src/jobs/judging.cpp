@@ -56,6 +56,7 @@ class TrainedNetwork {
 
   std::unique_ptr<KeptShares> layers(const std::vector<Metric>& metrics) const {
     KeptOptions how;
+    how.target = native_target();
     how.threads = workers_of(arguments_);
     how.progress = progress("layers looked at", Stopping::allowed);
     return std::make_unique<KeptShares>(network_, minibatches_of(data_, network_, fitted_samples),
@@ -68,6 +69,7 @@ class TrainedNetwork {
       if (known == key) return network;
     }
     FitOptions how;
+    how.target = native_target();
     how.threads = workers_of(arguments_);
     how.progress = progress("layers fitted", stopping);
     Fit fit = fit_recipe(network_, recipe, data_, fitted_samples, how);

@@ -57,6 +57,7 @@ NetworkSpace space_for(const Strategy& strategy, const Graph& network, SpaceOpti
 
 BenchOptions bench_options(const OptimizeOptions& options) {
   BenchOptions bench;
+  bench.target = native_target();
   bench.threads = options.threads;
   bench.max_error = options.score.max_error;
   return bench;

@@ -65,7 +65,7 @@ OutputsCompared compare_outputs(const Graph& original, const Graph& changed, con
   auto runnable = [&](const Graph& network) {
     Graph many = rebatched(initialised(network, 0), batch);
     check_outputs_are_real(many);
-    return make_runnable(many, {.network = {}, .threads = threads});
+    return make_runnable(many, {.network = {}, .target = native_target(), .threads = threads});
   };
   Runnable left = runnable(original), right = runnable(changed);
   OutputsCompared result;

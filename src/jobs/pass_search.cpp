@@ -248,7 +248,7 @@ class PassSearch {
       return take_over(*known, candidate);
     }
     if (!bench_) {
-      BenchOptions how{.threads = options_.threads, .seconds = seconds};
+      BenchOptions how{.target = native_target(), .threads = options_.threads, .seconds = seconds};
       how.power = options_.objective == PassObjective::power;
       bench_ = std::make_unique<NetworkBench>(graph_, how);
     }
@@ -281,6 +281,7 @@ class PassSearch {
         [&] {
           AnyMemo::forget_all();
           CompileOptions how;
+          how.target = native_target();
           how.target.workers = options_.threads;
           how.cache = false;
           how.passes = candidate.passes;

@@ -69,6 +69,7 @@ Runnable make_runnable(const Graph& graph, const RunnableOptions& options) {
   std::map<std::string, long> below;
   for (ValueId id : graph.inputs) below[graph.values[id].name] = below_of(graph, id);
   ExecutorOptions how;
+  how.target = options.target;
   how.threads = options.threads;
   how.choose = options.choose;
   how.layouts = options.layouts;

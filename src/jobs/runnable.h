@@ -15,6 +15,7 @@ namespace lathe {
 
 struct RunnableOptions {
   NetworkArguments network;  ///< a network, or a folder: of a compiled network, or of a bundle
+  Target target;             ///< a machine of this computer
   int threads = 1;
   Chooser choose = nullptr;         ///< as in CompileOptions
   LayoutChooser layouts = nullptr;  ///< as in CompileOptions

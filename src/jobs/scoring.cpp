@@ -33,6 +33,7 @@ Scorer make_scorer(const ScoreArguments& arguments, std::function<void(size_t, s
     fail("--hook {}: there are convolution, normalisation and block", arguments.hook);
   }
   ScorerOptions options;
+  options.target = native_target();
   options.hook = *hook;
   options.seeds = static_cast<size_t>(arguments.seeds);
   options.first_seed = arguments.network.seed;

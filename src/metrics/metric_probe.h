@@ -111,7 +111,7 @@ struct EvaluationOptions {
   Hook hook = Hook::convolution;
   ProbeKind kind = {};  ///< of the probe, unless a metric wants another
   int threads = 1;
-  CompileOptions compile = {};
+  CompileOptions compile = {};  ///< with the machine that probes run on
   /// What runs the probes. Evaluations of one network with other weights can share it, so that the
   /// network is compiled once, as "compile" and "threads" say. Null: this evaluation has its own.
   std::shared_ptr<Runners> runners = nullptr;

@@ -31,6 +31,7 @@ Scorer::Scorer(Dataset data, ScorerOptions options)
   }
   if (options_.samples < 2) fail("a minibatch needs at least 2 samples, not {}", options_.samples);
   compile_.made = std::make_shared<MadeUnits>();
+  compile_.target = options_.target;
   compile_.target.workers = usual_workers;
   compile_.memory = options_.memory;
   compile_.max_error = options_.max_error;

@@ -1,6 +1,7 @@
 // Scores of networks with the weights that they begin with, drawn several times.
 //
-//   Scorer scorer(load_dataset("cifar10:DIR", Split::train, Normalize::cifar), {.seeds = 8});
+//   Scorer scorer(load_dataset("cifar10:DIR", Split::train, Normalize::cifar),
+//                 {.target = native_target(), .seeds = 8});
 //   std::vector<Scores> scores = scorer.run(network, parse_metrics("fisher,macs"));
 //   scores[0].totals                          of fisher, for each seed
 //
@@ -14,6 +15,7 @@
 namespace lathe {
 
 struct ScorerOptions {
+  Target target;  ///< a machine of this computer
   Hook hook = Hook::convolution;
   size_t seeds = 1;
   uint64_t first_seed = 0;

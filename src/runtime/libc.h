@@ -15,6 +15,11 @@ void* memset(void* memory, int byte, size_t size);
 int strcmp(const char* left, const char* right);
 int vsnprintf(char* text, size_t size, const char* format, va_list arguments);
 
+/* <sys/auxv.h>; what the kernel says of the processor, in bits that differ by architecture */
+#define AT_HWCAP 16
+#define AT_HWCAP2 26
+unsigned long getauxval(unsigned long type);
+
 /* <time.h> */
 struct timespec {
   long tv_sec, tv_nsec;

@@ -43,6 +43,17 @@ int lathe_fail(const char* format, ...) {
 
 const char* lathe_last_error(void) { return last_error; }
 
+/* Arithmetic that not every processor of an architecture has. */
+enum { EXTRA_F16 = 1, EXTRA_DOT = 2, EXTRA_I8MM = 4, EXTRA_BF16 = 8 };
+
+/* A target's name has parts: "aarch64+f16" has "aarch64" and "+f16". Returns the length of the
+   first part of a name if it is this one, otherwise 0. */
+static size_t first_part(const char* name, const char* part) {
+  size_t length = 0;
+  while (part[length] && part[length] == name[length]) ++length;
+  return !part[length] && (!name[length] || name[length] == '+') ? length : 0;
+}
+
 #if defined(__x86_64__)
 static const char architecture[] = "x86-64";
 
@@ -64,12 +75,56 @@ static int level(void) {
   if ((low & v3_saved) != v3_saved) return 2;
   return (wide & v4_wide) == v4_wide && (low & v4_saved) == v4_saved ? 4 : 3;
 }
+
+/* The extras that the processor has. Those of AVX-512 need the registers of x86-64-v4. */
+static unsigned extras(void) {
+  unsigned a = 0, b, c = 0, d = 0, found = 0, narrow = 0;
+  const unsigned vnni = 1u << 11, fp16 = 1u << 23, bf16 = 1u << 5;
+  if (level() < 4 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
+  if (d & fp16) found |= EXTRA_F16;
+  if (c & vnni) found |= EXTRA_DOT;
+  if (a >= 1 && __get_cpuid_count(7, 1, &narrow, &b, &c, &d) && (narrow & bf16))
+    found |= EXTRA_BF16;
+  return found;
+}
 #elif defined(__aarch64__)
 static const char architecture[] = "aarch64";
 static int level(void) { return 1; }
+
+/* The extras that the processor has, as the kernel tells. */
+static unsigned extras(void) {
+  const unsigned long asimdhp = 1 << 10, asimddp = 1 << 20, i8mm = 1 << 13, bf16 = 1 << 14;
+  unsigned long first = getauxval(AT_HWCAP), second = getauxval(AT_HWCAP2);
+  return (first & asimdhp ? EXTRA_F16 : 0) | (first & asimddp ? EXTRA_DOT : 0) |
+         (second & i8mm ? EXTRA_I8MM : 0) | (second & bf16 ? EXTRA_BF16 : 0);
+}
 #else
 #error "the runtime knows x86-64 and AArch64"
 #endif
+
+/* Whether the processor has the extras behind a target's name: "+f16+dot". */
+static int check_extras(const char* target, const char* names) {
+  static const struct {
+    const char *name, *arithmetic;
+    unsigned bit;
+  } known[] = {
+      {"+f16", "arithmetic on f16", EXTRA_F16},
+      {"+dot", "products of 8-bit integers", EXTRA_DOT},
+      {"+i8mm", "matrix products of 8-bit integers", EXTRA_I8MM},
+      {"+bf16", "products of bf16", EXTRA_BF16},
+  };
+  while (*names) {
+    size_t i = 0, count = sizeof known / sizeof *known;
+    while (i < count && !first_part(names, known[i].name)) ++i;
+    if (i == count)
+      return lathe_fail("compiled for \"%.64s\", which this runtime does not know", target);
+    if (!(extras() & known[i].bit))
+      return lathe_fail("compiled for %.64s, but this processor lacks %s: %s", target,
+                        known[i].name + 1, known[i].arithmetic);
+    names += first_part(names, known[i].name);
+  }
+  return 0;
+}
 
 static int check_target(const char* target) {
   static const struct {
@@ -85,13 +140,14 @@ static int check_target(const char* target) {
   };
   if (!target || !*target || !strcmp(target, "native")) return 0;
   for (size_t i = 0; i < sizeof known / sizeof *known; ++i) {
-    if (strcmp(target, known[i].name)) continue;
+    size_t length = first_part(target, known[i].name);
+    if (!length) continue;
     if (strcmp(architecture, known[i].architecture))
       return lathe_fail("compiled for %s, but this is %s", target, architecture);
     if (level() < known[i].level)
       return lathe_fail("compiled for %s, but processor or operating system lack some of %s",
                         target, known[i].needs);
-    return 0;
+    return check_extras(target, target + length);
   }
   return lathe_fail("compiled for \"%.64s\", which this runtime does not know", target);
 }

@@ -51,7 +51,9 @@ struct lathe_face {
 struct lathe_network {
   int32_t version; /* LATHE_RUNTIME_VERSION */
   const char* name;
-  const char* target; /* "aarch64", "x86-64-v4", ...: what the processor must be able to do */
+  /* What the processor must be able to do: "aarch64", "x86-64-v4", ..., and any of the extras
+     "+f16", "+dot", "+i8mm" and "+bf16" behind. */
+  const char* target;
   int32_t steps, places, inputs, outputs;
   const struct lathe_step* step;
   const struct lathe_place* place;

@@ -189,7 +189,7 @@ class Writing {
   bool weights_stay() const {
     long bytes = element_ * most_vectors * lanes_ * (near_.empty() ? 1 : extent(near_));
     for (const std::string& sum : parts_.sums) bytes *= extent(sum);
-    return bytes <= s_.target.l1_bytes / share_of_cache;
+    return bytes <= s_.target.cpu.l1_bytes / share_of_cache;
   }
 
   void split_columns() {
@@ -212,7 +212,7 @@ class Writing {
     if (columns_inside_.empty()) return false;
     long bytes = element_ * tile_.block * tile_.blocks * extent(columns_inside_);
     for (const std::string& sum : parts_.sums) bytes *= extent(sum);
-    return bytes * (near_.empty() ? 1 : extent(near_)) <= s_.target.l1_bytes / share_of_cache;
+    return bytes * (near_.empty() ? 1 : extent(near_)) <= s_.target.cpu.l1_bytes / share_of_cache;
   }
 
   long columns() const {
@@ -277,7 +277,8 @@ class Writing {
     samples_ = all_samples_;
     double bytes =
         (bytes_of(parts_.data) + bytes_of(parts_.weight)) / static_cast<double>(extent(samples_));
-    auto fit = static_cast<long>(static_cast<double>(s_.target.l2_bytes) / share_of_cache / bytes);
+    auto fit =
+        static_cast<long>(static_cast<double>(s_.target.cpu.l2_bytes) / share_of_cache / bytes);
     long size = choices_.choose("samples", std::clamp(fit, 1L, extent(samples_)),
                                 within(sample_counts, 1, extent(samples_)));
     if (size == 1) {
@@ -293,7 +294,7 @@ class Writing {
     std::string near = near_;
     long evenly = near_evenly_, all = extent(near_);
     if (chunk_size_ != 0) std::tie(chunk_, near) = writer_.split(near_, chunk_size_);
-    long together = std::max(unrolled_sum, s_.target.lane_products ? lanes_ : 1L);
+    long together = std::max(unrolled_sum, s_.target.cpu.lane_products ? lanes_ : 1L);
     if (extent(near) <= few_sums) together = extent(near);
     if (evenly != 0) together = std::min(together, evenly);
     std::vector<long> counts = within(unrolled_sums, 1, evenly != 0 ? evenly : all);
@@ -350,7 +351,7 @@ class Writing {
     order.push_back(unrolled_sum_);
     // A factor that is broadcast serves all columns at once; lanes of a vector stay there anyway.
     std::vector<std::string> tile{several_, unrolled_position_};
-    if (!s_.target.lane_products) std::swap(tile[0], tile[1]);
+    if (!s_.target.cpu.lane_products) std::swap(tile[0], tile[1]);
     order.insert(order.end(), tile.begin(), tile.end());
     order.insert(order.end(), {vector_, term_});
     writer_.reorder(order);

@@ -164,9 +164,9 @@ bool fits_registers(const Target& target, long positions, long vectors) {
   // Registers for what is loaded ahead: measured, with fewer the code spills. A broadcast can be
   // part of the product.
   constexpr long spare_with_lanes = 3, spare_with_broadcasts = 1;
-  long spare = target.lane_products ? spare_with_lanes : spare_with_broadcasts;
-  long factors = target.lane_products ? positions : 1;
-  return positions == 1 || positions * vectors + vectors + factors <= target.registers - spare;
+  long spare = target.cpu.lane_products ? spare_with_lanes : spare_with_broadcasts;
+  long factors = target.cpu.lane_products ? positions : 1;
+  return positions == 1 || positions * vectors + vectors + factors <= target.cpu.registers - spare;
 }
 
 std::optional<TileChoice> choose_positions(const Target& target, long positions, long vectors,
@@ -178,13 +178,13 @@ std::optional<TileChoice> choose_positions(const Target& target, long positions,
   constexpr double lane_load = 0.25, until_sum = 4.0, vector_fetch = 0.25, factor_fetch = 0.04;
   constexpr double around = 0.25, clearly_cheaper = 0.999, per_cycle = 2;
   // Weights that come from the second cache again and again had better meet more positions.
-  bool fetched = !weights_stay && target.lane_products;
+  bool fetched = !weights_stay && target.cpu.lane_products;
   std::optional<TileChoice> best;
-  for (long t = 1; t <= std::min(positions, target.registers); ++t) {
+  for (long t = 1; t <= std::min(positions, target.cpu.registers); ++t) {
     if (!fits_registers(target, t, vectors)) break;
     auto cycles = [&](long n) {
       double products = static_cast<double>(n * vectors) / per_cycle;
-      double broadcast = target.lane_products ? lane_load : 1;
+      double broadcast = target.cpu.lane_products ? lane_load : 1;
       double loads =
           (static_cast<double>(vectors) + static_cast<double>(n) * broadcast) / per_cycle;
       double fetch =

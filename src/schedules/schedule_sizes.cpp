@@ -40,7 +40,7 @@ constexpr long most_parts_each = 4;
 /// do that. Wider vectors want more weights in a cycle, so fewer products are worth it.
 long least_sums(const Target& target) {
   constexpr long bytes = 4096;  // of vectors that the products fill
-  return bytes / target.vector_bytes;
+  return bytes / target.cpu.vector_bytes;
 }
 
 /// Can so many channels of a block be a side of the tile, and so many such parts lie beside it?
@@ -144,7 +144,7 @@ long evened(long extent, long size, long step) {
 }
 
 long parts_that_stay(const Target& target, double data_bytes, double weight_bytes, long columns) {
-  double budget = static_cast<double>(target.l2_bytes) / share_of_cache;
+  double budget = static_cast<double>(target.cpu.l2_bytes) / share_of_cache;
   if (data_bytes <= budget) return 1;
   auto parts = static_cast<long>(data_bytes / (budget / share_of_part)) + 1;
   // Each part meets all weights: that must not cost more than it saves.
@@ -180,7 +180,7 @@ long even_parts(const Target& target, long extent, long step, long parts, long c
 }
 
 long chunk_of(const Target& target, double bytes, long extent, long block, long sums, long visits) {
-  auto cache = static_cast<double>(target.l1_bytes);
+  auto cache = static_cast<double>(target.cpu.l1_bytes);
   auto most = static_cast<long>(cache / share_of_cache / bytes);
   if (most >= extent) return extent;
   while (block > most && block % 2 == 0) block /= 2;

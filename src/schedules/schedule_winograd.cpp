@@ -106,14 +106,14 @@ bool WinogradTiles::shares_columns(long block) const {
 }
 
 bool WinogradTiles::fits(long positions) const {
-  if (positions > target_.registers) return false;
+  if (positions > target_.cpu.registers) return false;
   return positions == 1 || fits_registers(target_, positions, vectors_);
 }
 
 /// Chooses a block so that little is left over: it stays in the second cache, all channels of a
 /// group transformed, is made of whole register tiles and gives all workers as much.
 TileBlock WinogradTiles::choose_block() const {
-  long budget = target_.l2_bytes * block_share / block_share_of;
+  long budget = target_.cpu.l2_bytes * block_share / block_share_of;
   long most = std::clamp(budget / (shape_.element * planes_ * shape_.channels * shape_.together),
                          least_tiles, most_tiles);
   TileBlock best{1, 1};

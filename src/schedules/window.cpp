@@ -72,7 +72,7 @@ std::optional<Parts> parts_of(const Roles& roles) {
 
 /// Returns how many of "extent" positions a tile has whose results take so many vectors each.
 long positions_of(const Target& target, long extent, long vectors) {
-  long most = std::max(1L, target.registers / share_of_registers / vectors);
+  long most = std::max(1L, target.cpu.registers / share_of_registers / vectors);
   for (long t = std::min(most, extent); 2 * t > most; --t) {
     if (extent % t == 0) return t;
   }
@@ -106,7 +106,7 @@ long choose_block(Choices& choices, const Parts& parts, long extent, long lanes,
 
 /// Returns how many positions a tile has whose results take so many vectors each.
 long choose_positions_of(Choices& choices, const Target& target, long extent, long vectors) {
-  long most = std::min(extent, target.registers / vectors);
+  long most = std::min(extent, target.cpu.registers / vectors);
   return choices.choose("positions", positions_of(target, extent, vectors),
                         within(tile_positions, 2, most));
 }

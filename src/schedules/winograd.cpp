@@ -210,7 +210,7 @@ class Writing {
     std::tie(columns_, column_) = writer_.split(loops_.filters, filters_);
     for (const std::string& statement : output_) split(statement, column_, lanes_);
     for (const std::string& statement : input_) split(statement, input_channels(), lanes_);
-    long own = s_.target.lane_products ? lanes_ : unrolled_broadcasts;
+    long own = s_.target.cpu.lane_products ? lanes_ : unrolled_broadcasts;
     long together = choices_.choose("together", own, unrolled_sums);
     std::tie(sum_, sum_inner_) = split(products_, loops_.channels, together);
     if (shape_.element == real_bytes || sum_.empty()) return;

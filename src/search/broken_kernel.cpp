@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "backends/llvm.h"
+#include "backends/backend.h"
 
 namespace lathe {
 namespace {
@@ -35,7 +35,7 @@ bool break_kernel(Compiled& compiled, const Made& made, size_t kernel) {
   if (kernel >= named.size() || !break_first(named[kernel].code.body)) return false;
   auto object = std::find(compiled.objects.begin(), compiled.objects.end(), made.object);
   if (object == compiled.objects.end()) return false;
-  *object = LlvmCompiler(compiled.target).object(named);
+  *object = make_compiler(compiled.target)->object(named);
   return true;
 }
 

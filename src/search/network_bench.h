@@ -22,7 +22,7 @@
 namespace lathe {
 
 struct BenchOptions {
-  Target target = native_target();
+  Target target;  ///< a machine of this computer
   int threads = 1;
   double seconds = 1;  ///< of measuring
   double limit = 120;  ///< seconds for all that is done with a candidate

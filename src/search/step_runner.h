@@ -2,6 +2,7 @@
 // The usual Runner keeps its memory to itself, and several workers share a step of it.
 #pragma once
 
+#include "backends/backend.h"
 #include "compile/compile.h"
 
 namespace lathe {
@@ -14,21 +15,17 @@ class StepRunner {
   /// Runs a step.
   void run(size_t step);
 
-  /// Returns where a place is.
-  std::byte* address(const lathe_place& place);
+  /// Returns where the host can look at a place; it is so until the next step runs.
+  const std::byte* address(const lathe_place& place);
 
  private:
-  /// Bytes that are aligned for vectors.
-  struct Memory {
-    std::vector<std::byte> bytes;
-    std::byte* begin = nullptr;
-    explicit Memory(long size);
-  };
   const Compiled& compiled_;
-  Jit jit_;
-  std::vector<lathe_kernel> kernels_;
-  Memory weights_, arena_, prepared_, scratch_;
-  std::vector<Memory> inputs_, outputs_;
+  std::unique_ptr<Device> device_;
+  std::vector<Kernel> kernels_;
+  std::unique_ptr<Memory> weights_, arena_, prepared_;
+  std::vector<std::unique_ptr<Memory>> inputs_, outputs_;
+
+  Memory& memory_of(const lathe_place& place);
 };
 
 }  // namespace lathe

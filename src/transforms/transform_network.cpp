@@ -105,7 +105,7 @@ Changed changed(const Nest& before, const Recipe& recipe) {
   }
   if (const Loop* loop = find_gpu_loop(nest)) {
     fail(
-        "bind({0}, {1}): the layers of a network are compiled by the LLVM backend for a CPU, which "
+        "bind({0}, {1}): the layers of a network are compiled by the backend for a CPU, which "
         "does not implement {1}; leave the step out",
         loop->name, name_of(loop->mark));
   }

@@ -21,7 +21,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/llvm.h"
+#include "backends/backend.h"
 #include "base/array.h"
 #include "compile/node.h"
 #include "nest/interpret.h"
@@ -336,7 +336,7 @@ inline void run_case(const CompiledCase& c, const std::vector<lathe_kernel>& fun
 class Compilation {
  public:
   explicit Compilation(const Target& target = native_target(), Effort effort = Effort::quick)
-      : compiler_(target, effort) {}
+      : target_(target), compiler_(make_compiler(target, effort)) {}
 
   void add(CompiledCase c) { cases_.push_back(std::move(c)); }
   bool empty() const { return cases_.empty(); }
@@ -349,7 +349,7 @@ class Compilation {
         kernels.push_back({symbol(i, k), cases_[i].kernels[k]});
       }
     }
-    return compiler_.object(kernels);
+    return compiler_->object(kernels);
   }
 
   /// Returns the largest error of reals of each case that was run.
@@ -357,12 +357,12 @@ class Compilation {
 
   /// Compiles and runs all cases; ends with the first that fails and tells its story.
   void run(Random& random) {
-    Jit jit;
-    jit.add(object());
+    std::unique_ptr<Device> device = make_device(target_);
+    device->load(object());
     for (size_t i = 0; i < cases_.size(); ++i) {
       std::vector<lathe_kernel> functions;
       for (size_t k = 0; k < cases_[i].kernels.size(); ++k) {
-        functions.push_back(reinterpret_cast<lathe_kernel>(jit.find(symbol(i, k))));
+        functions.push_back(reinterpret_cast<lathe_kernel>(device->find(symbol(i, k)).handle));
       }
       if (environment("LATHE_TELL", 0) != 0) std::cout << cases_[i].story << std::endl;
       errors_.push_back(0);
@@ -376,7 +376,8 @@ class Compilation {
   }
 
  private:
-  LlvmCompiler compiler_;
+  Target target_;
+  std::unique_ptr<Compiler> compiler_;
   std::vector<CompiledCase> cases_;
   std::vector<double> errors_;
 

@@ -80,7 +80,7 @@ inline void expect_lifted_computes(const Graph& graph, const Nest& nest, const G
   for (size_t i = 1; i < inputs.size(); ++i) operands.push_back(*graph.values[inputs[i]].data);
   Type output = graph.values[graph.outputs.front()].type;
   std::vector<double> wanted = run_nest(nest, operands, {output}).front().reals();
-  std::vector<double> got = Executor(lifted).run({x}).front().reals();
+  std::vector<double> got = Executor(lifted, {.target = native_target()}).run({x}).front().reals();
   ASSERT_EQ(got.size(), wanted.size());
   for (size_t i = 0; i < got.size(); ++i) {
     ASSERT_NEAR(got[i], wanted[i], 1e-4 * std::max(1.0, std::abs(wanted[i]))) << "element " << i;

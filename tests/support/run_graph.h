@@ -42,8 +42,8 @@ inline void expect_same_outputs(const Graph& before, const Graph& after, double 
   EXPECT_EQ(names(after, after.inputs), names(before, before.inputs));
   EXPECT_EQ(names(after, after.outputs), names(before, before.outputs));
   std::vector<lathe::Array> inputs = random_inputs(before);
-  std::vector<lathe::Array> wanted = Executor(before).run(inputs),
-                            got = Executor(after).run(inputs);
+  std::vector<lathe::Array> wanted = Executor(before, {.target = native_target()}).run(inputs),
+                            got = Executor(after, {.target = native_target()}).run(inputs);
   ASSERT_EQ(got.size(), wanted.size());
   for (size_t i = 0; i < got.size(); ++i) {
     EXPECT_EQ(got[i].shape(), wanted[i].shape());

@@ -242,6 +242,7 @@ struct TinyBatch {
 /// Returns what a metric says of a network.
 inline Score scored(const std::string& metric, const Graph& graph, const Batch& batch,
                     EvaluationOptions options = {}) {
+  options.compile.target = native_target();
   Evaluation evaluation(graph, batch, std::move(options));
   return evaluation.run({find_metric(metric)}).at(0);
 }

@@ -111,7 +111,8 @@ TEST(CompiledGraphs, ComputeWhatTheInterpreterDoes) {
     Graph graph = initialised(parse_graph(trial.story), 1);
     verify_types(graph);
     std::vector<lathe::Array> inputs = random_inputs(graph), wanted = interpreted(graph, inputs);
-    Executor executor(graph, {.threads = static_cast<int>(trial.random.between(1, 3))});
+    Executor executor(graph, {.target = native_target(),
+                              .threads = static_cast<int>(trial.random.between(1, 3))});
     for (int run = 0; run < 3; ++run) {
       std::vector<lathe::Array> got = executor.run(inputs);
       ASSERT_EQ(got.size(), wanted.size());

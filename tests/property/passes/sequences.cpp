@@ -244,6 +244,7 @@ TEST(PassSequences, ComputeTheSame) {
     if (trial.random.chance(50)) names.push_back("ConcatInPlace");
     if (trial.random.chance(50)) names.push_back("StorePadding");
     ExecutorOptions how;
+    how.target = native_target();
     how.passes = names;
     trial.story += "compiled\n";
     expect_near(Executor(graph, how).run(inputs), wanted, inputs, tolerance_of(names));

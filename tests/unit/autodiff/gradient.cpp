@@ -47,7 +47,9 @@ struct Net {
 /// Returns the sum of all elements of a graph's only output.
 double sum_of_output(const Graph& graph, const std::vector<Array>& inputs) {
   double sum = 0;
-  for (double value : Executor(graph, {.cache = false}).run(inputs)[0].reals()) sum += value;
+  for (double value :
+       Executor(graph, {.target = native_target(), .cache = false}).run(inputs)[0].reals())
+    sum += value;
   return sum;
 }
 
@@ -71,7 +73,8 @@ void compare(Graph graph, ValueId of) {
     with.outputs.push_back(gradients.by[i]);
     wanted.push_back(by[i]);
   }
-  std::vector<Array> found = Executor(without_dead(with), {.cache = false}).run(inputs);
+  std::vector<Array> found =
+      Executor(without_dead(with), {.target = native_target(), .cache = false}).run(inputs);
   constexpr double step = 1e-5;
   for (size_t i = 0; i < wanted.size(); ++i) {
     SCOPED_TRACE(graph.values[wanted[i]].name);

@@ -28,6 +28,7 @@ bool is_convolution(const std::string& unit) { return unit.find("conv(") != std:
 /// Choices for the convolutions, as tuning has them.
 CompileOptions tuned_options() {
   CompileOptions options;
+  options.target = native_target();
   options.choose = [](const std::string& key) -> std::optional<Choice> {
     if (!is_convolution(key)) return std::nullopt;
     return Choice{"contraction", {}};
@@ -64,7 +65,8 @@ TEST(Making, SameBytesAgain) {
 TEST(Making, WhatUsersChangedIsNotReplaced) {
   TemporaryDirectory folder;
   auto make = [&] {
-    make_bundle(small_network(), recipe, making_of_small(), {}, folder.file("a"));
+    make_bundle(small_network(), recipe, making_of_small(), {.target = native_target()},
+                folder.file("a"));
   };
   make();
   folder.file("a/notes.txt", "mine");
@@ -87,7 +89,10 @@ TEST(Making, OnlyBundlesAreReplaced) {
   folder.file("mine/model.onnx", "mine");
   folder.file("mine/library/notes.txt", "mine");
   expect_failure(
-      [&] { make_bundle(small_network(), recipe, making_of_small(), {}, folder.file("mine")); },
+      [&] {
+        make_bundle(small_network(), recipe, making_of_small(), {.target = native_target()},
+                    folder.file("mine"));
+      },
       {"is not replaced", "it is no bundle: it has no bundle.json"});
   EXPECT_EQ(content_of(folder.file("mine/model.onnx")), "mine");
   EXPECT_EQ(content_of(folder.file("mine/library/notes.txt")), "mine");
@@ -96,7 +101,8 @@ TEST(Making, OnlyBundlesAreReplaced) {
 
 TEST(Making, ChangedFilesAreNamed) {
   TemporaryDirectory folder;
-  make_bundle(small_network(), recipe, making_of_small(), {}, folder.file("a"));
+  make_bundle(small_network(), recipe, making_of_small(), {.target = native_target()},
+              folder.file("a"));
   folder.file("a/model.py", "pass");
   std::filesystem::remove(folder.file("a/library/model.h"));
   std::vector<FileChange> changes = changes_in(folder.file("a"), bundle_files(folder.file("a")));
@@ -137,7 +143,8 @@ TEST(Making, ARecipeAloneIsNotEnough) {
 
 TEST(Making, RecipesWithItAreRecipes) {
   TemporaryDirectory folder;
-  make_bundle(small_network(), recipe, making_of_small(), {}, folder.file("a"));
+  make_bundle(small_network(), recipe, making_of_small(), {.target = native_target()},
+              folder.file("a"));
   EXPECT_EQ(read_network_recipe(folder.file("a/winner.recipe")), recipe);
 }
 
@@ -146,13 +153,13 @@ TEST(Making, KnowsTheUnitsOfTheNetworkItBecame) {
   Graph network = load_model("resnet20-cifar", {.size = 8});
   NetworkRecipe changed =
       parse_network_recipe("layer1.*: group(2)\nlayer2.0.conv2: bottleneck(2, repeat)");
-  make_bundle(network, changed, making_of_small(), {}, folder.file("a"));
+  make_bundle(network, changed, making_of_small(), {.target = native_target()}, folder.file("a"));
   Making making = read_making(folder.file("a/winner.recipe")).making;
   Graph trained = import_onnx(folder.file("a/model.onnx"));
   EXPECT_NE(structure_of(trained), making.structure);
   EXPECT_EQ(structure_of(initialised(network, 5)), making.structure);
   ChoiceRecord record;
-  compile(trained, record.noting(with_choices({}, making.choices)));
+  compile(trained, record.noting(with_choices({.target = native_target()}, making.choices)));
   EXPECT_EQ(record.choices(), making.choices);
 }
 
@@ -172,6 +179,15 @@ TEST(Making, ComesBackFromJson) {
   EXPECT_EQ(to_json(back), to_json(making));
   EXPECT_EQ(back.choices, making.choices);
   EXPECT_EQ(back.target.workers, 2);
+}
+
+TEST(Making, ComesBackWithTheExtrasOfItsTarget) {
+  Making making = making_of_small();
+  making.target = target_named("x86-64-v4+f16+dot");
+  Making back = making_from_json(to_json(making));
+  EXPECT_EQ(full_name(back.target), "x86-64-v4+f16+dot");
+  EXPECT_EQ(back.target.name, "x86-64-v4");
+  EXPECT_EQ(back.target.architecture, Architecture::x86_64);
 }
 
 }  // namespace

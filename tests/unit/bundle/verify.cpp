@@ -15,6 +15,7 @@ namespace {
 /// No other library: those are for tests/bundle.sh.
 VerifyOptions alone() {
   VerifyOptions options;
+  options.target = native_target();
   options.pythons = {"/nowhere/python"};
   return options;
 }
@@ -26,7 +27,7 @@ c = conv(x, w, pads=[1, 1, 1, 1]): f32[1x16x6x6]
 r = relu(c): f32[1x16x6x6]
 output r
 )");
-  make_bundle(graph, {}, {}, {}, folder);
+  make_bundle(graph, {}, {}, {.target = native_target()}, folder);
 }
 
 std::string print(const std::vector<Check>& checks) {
@@ -90,7 +91,7 @@ TEST(Verify, FilesOfALibraryForAnotherMachineCount) {
   TemporaryDirectory folder;
   CompileOptions other;
   for (const Target& target : targets()) {
-    if (target.triple != native_target().triple) other.target = target;
+    if (target.architecture != native_target().architecture) other.target = target;
   }
   Graph graph = parse_graph("graph small\ninput x: f32[8]\ny = relu(x): f32[8]\noutput y\n");
   write_library(compile(graph, other), folder.file("a"));

@@ -42,7 +42,10 @@ Graph with_twins(Graph network, const std::string& name) {
 }
 
 std::vector<double> outputs_of(const Graph& network, const Array& images) {
-  return Executor(rebatched(network, samples)).run({images}).front().reals();
+  return Executor(rebatched(network, samples), {.target = native_target()})
+      .run({images})
+      .front()
+      .reals();
 }
 
 TEST(Fit, OfWhatNothingChangedChangesNothing) {
@@ -57,6 +60,7 @@ TEST(Fit, WhatReadsTwinsNeedsOnlyOneOfThem) {
   Graph network = with_twins(small_trained(), "first.weight");
   Graph fewer = changed(network, "first: keep(16)");
   FitOptions options;
+  options.target = native_target();
   options.ridge = 1e-9;
   Fit fit = fitted(network, fewer, some_images(6), options);
   ASSERT_FALSE(fit.layers.empty());
@@ -98,10 +102,12 @@ std::vector<Metric> kept_metrics() { return {find_metric("kept"), find_metric("m
 TEST(Kept, OfLayersAloneIsWhatAFitKeeps) {
   Graph network = small_trained();
   KeptOptions how;
+  how.target = native_target();
   how.ridge = 1e-9;
   KeptShares kept(network, some_images(), kept_metrics(), how);
   EXPECT_EQ(kept.change("first", {}).scores[0], 1);
   FitOptions options;
+  options.target = native_target();
   options.ridge = 1e-9;
   for (const char* text : {"group(2)", "split(ci, 4) -> interchange(ci.o, ci.i) -> group(4)",
                            "interchange(co, ci) -> bottleneck(2)"}) {

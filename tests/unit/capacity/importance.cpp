@@ -18,7 +18,7 @@ Graph some_network() {
 
 Scorer some_scorer(size_t batches = 1) {
   return {load_dataset("synthetic:1,64", Split::train, Normalize::cifar),
-          {.seeds = batches, .samples = samples}};
+          {.target = native_target(), .seeds = batches, .samples = samples}};
 }
 
 const ChannelImportance& of_layer(const std::vector<ChannelImportance>& all,

@@ -143,17 +143,17 @@ TEST(Lower, TargetsCompile) {
   for (const Target& target : targets()) {
     std::vector<Code> kernels =
         code_of("matmul(i=5, j=9, k=7)", "reorder(i, k, j) -> vectorize(j)", target.name);
-    LlvmCompiler compiler(target);
+    std::unique_ptr<Compiler> compiler = make_compiler(target);
     std::vector<NamedCode> named;
     for (size_t i = 0; i < kernels.size(); ++i) {
       named.push_back({fmt::format("kernel{}", i), kernels[i]});
     }
     EXPECT_TRUE(
-        compiler.object(named).starts_with("\x7f"
-                                           "ELF"))
+        compiler->object(named).starts_with("\x7f"
+                                            "ELF"))
         << target.name;
-    EXPECT_NE(compiler.assembly(named).find("kernel1"), std::string::npos);
-    EXPECT_NE(compiler.ir(named).find("define void @kernel0"), std::string::npos);
+    EXPECT_NE(compiler->text("asm", named).find("kernel1"), std::string::npos);
+    EXPECT_NE(compiler->text("llvm", named).find("define void @kernel0"), std::string::npos);
   }
 }
 

@@ -18,7 +18,7 @@ void expect_right(const std::string& text, std::vector<lathe::Array> inputs = {}
   if (inputs.empty()) inputs = random_inputs(graph);
   std::vector<lathe::Array> wanted = interpreted(graph, inputs);
   for (int threads : {1, 2}) {
-    Executor executor(graph, {.threads = threads});
+    Executor executor(graph, {.target = native_target(), .threads = threads});
     for (int again = 0; again < 2; ++again) {
       std::vector<lathe::Array> got = executor.run(inputs);
       ASSERT_EQ(got.size(), wanted.size());
@@ -65,7 +65,8 @@ TEST(Executor, PartsThatDependOnDataRunBetween) {
 }
 
 TEST(Executor, RefusesWrongInputs) {
-  Executor executor(parse_graph("graph g\ninput x: f32[3]\ny = relu(x): f32[3]\noutput y\n"));
+  Executor executor(parse_graph("graph g\ninput x: f32[3]\ny = relu(x): f32[3]\noutput y\n"),
+                    {.target = native_target()});
   expect_failure([&] { executor.run({}); }, {"graph 'g' has 1 inputs, but 0 were given"});
   expect_failure(
       [&] {
@@ -77,11 +78,13 @@ TEST(Executor, RefusesWrongInputs) {
 TEST(Executor, RefusesWeightsWithoutData) {
   Graph graph =
       parse_graph("graph g\ninput x: f32[3]\nweight w: f32[3]\ny = add(x, w): f32[3]\noutput y\n");
-  expect_failure([&] { Executor executor(graph); }, {"weight 'w' has no data"});
+  expect_failure([&] { Executor executor(graph, {.target = native_target()}); },
+                 {"weight 'w' has no data"});
 }
 
 TEST(Executor, TellsItsProgress) {
-  Executor executor(parse_graph("graph g\ninput x: f32[3]\ny = relu(x): f32[3]\noutput y\n"));
+  Executor executor(parse_graph("graph g\ninput x: f32[3]\ny = relu(x): f32[3]\noutput y\n"),
+                    {.target = native_target()});
   std::vector<std::pair<size_t, size_t>> told;
   lathe::Array x = lathe::Array::of<float>({3}, {-1, 0, 1});
   executor.run({x}, [&](size_t done, size_t of) { told.emplace_back(done, of); });

@@ -58,7 +58,7 @@ TEST_P(Families, AreTheInterpreters) {
   std::vector<lathe::Array> inputs = random_inputs(graph), wanted = interpreted(graph, inputs);
   for (int threads : {1, 2, 3}) {
     SCOPED_TRACE(threads);
-    Executor executor(graph, {.threads = threads});
+    Executor executor(graph, {.target = native_target(), .threads = threads});
     for (int again = 0; again < 2; ++again) {
       expect_near_values(executor.run(inputs).at(0), wanted.at(0));
     }
@@ -66,7 +66,7 @@ TEST_P(Families, AreTheInterpreters) {
 }
 
 TEST_P(Families, AreNotCopiedFirst) {
-  Compiled compiled = compile(network_of(GetParam()));
+  Compiled compiled = compile(network_of(GetParam()), {.target = native_target()});
   size_t copies = 0;
   for (const CompiledNode& node : compiled.nodes) {
     bool end = node.name == "before" || node.name == "after" || node.name == "x.stored";

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <thread>
 
+#include "compile/manifest.h"
 #include "support/temporary.h"
 
 namespace lathe {
@@ -43,7 +44,7 @@ TEST(Library, NamesAreIdentifiers) {
 
 TEST(Library, RunsAsTheRunnerDoes) {
   TemporaryDirectory folder;
-  Compiled compiled = compile(small_graph("small"));
+  Compiled compiled = compile(small_graph("small"), {.target = native_target()});
   write_library(compiled, folder.file("out"));
   Array x = ramp({1, 3, 8, 8});
   std::vector<Array> expected = Runner(compiled, 1).run({x});
@@ -68,8 +69,9 @@ TEST(Library, SeveralAtATime) {
   TemporaryDirectory folder;
   std::vector<std::thread> threads;
   for (std::string name : {"a", "b", "c"}) {
-    threads.emplace_back(
-        [&folder, name] { write_library(compile(small_graph(name)), folder.file(name)); });
+    threads.emplace_back([&folder, name] {
+      write_library(compile(small_graph(name), {.target = native_target()}), folder.file(name));
+    });
   }
   for (std::thread& thread : threads) thread.join();
   Array x = ramp({1, 3, 8, 8});
@@ -80,7 +82,7 @@ TEST(Library, SeveralAtATime) {
 
 TEST(Library, TheSameBytesEachTime) {
   TemporaryDirectory folder;
-  Compiled compiled = compile(small_graph("small"));
+  Compiled compiled = compile(small_graph("small"), {.target = native_target()});
   for (const char* out : {"one", "two"}) write_library(compiled, folder.file(out));
   for (const char* file : {"libmodel.so", "model.a", "model.h", "example.c", "manifest.json"}) {
     EXPECT_EQ(content_of(folder.file("one") + "/" + file),
@@ -95,15 +97,27 @@ TEST(Library, ForOtherMachines) {
     CompileOptions options;
     options.target = target;
     write_library(compile(small_graph("small"), options), folder.file(target.name));
-    if (target.triple == native_target().triple) continue;
+    if (target.architecture == native_target().architecture) continue;
     expect_failure([&] { LoadedLibrary(folder.file(target.name), 1); },
                    {"is compiled for " + target.name, "this machine is"});
   }
 }
 
+TEST(Library, SaysWhichExtrasItNeeds) {
+  TemporaryDirectory folder;
+  Target here = native_target();
+  Compiled compiled = compile(small_graph("small"), {.target = here});
+  EXPECT_EQ(compiled.needs, std::set<Extra>{}) << "nothing in it computes with narrow numbers";
+  compiled.needs = here.cpu.extras;
+  write_library(compiled, folder.file("own"));
+  EXPECT_EQ(read_manifest(folder.file("own")).target, full_name(here));
+  Array x = ramp({1, 3, 8, 8});
+  EXPECT_EQ(LoadedLibrary(folder.file("own"), 1).run({x}), Runner(compiled, 1).run({x}));
+}
+
 TEST(Library, ReplacesItsOwnFolderAndNoOther) {
   TemporaryDirectory folder;
-  Compiled compiled = compile(small_graph("small"));
+  Compiled compiled = compile(small_graph("small"), {.target = native_target()});
   std::string out = folder.file("out");
   std::filesystem::create_directory(out);
   write_library(compiled, out + "/", {"first"});
@@ -145,7 +159,8 @@ Graph network_for(long batch) {
 
 TEST(Library, HoldsANetworkForSeveralShapes) {
   TemporaryDirectory folder;
-  std::vector<Compiled> variants = {compile(network_for(1)), compile(network_for(4))};
+  std::vector<Compiled> variants = {compile(network_for(1), {.target = native_target()}),
+                                    compile(network_for(4), {.target = native_target()})};
   size_t own = variants[0].weights.size();
   write_library(variants, folder.file("out"));
   EXPECT_NE(
@@ -163,7 +178,8 @@ TEST(Library, HoldsANetworkForSeveralShapes) {
 
 TEST(Library, RefusesVariantsOfOtherNetworks) {
   TemporaryDirectory folder;
-  Compiled one = compile(network_for(1)), other = compile(small_graph("many"));
+  Compiled one = compile(network_for(1), {.target = native_target()}),
+           other = compile(small_graph("many"), {.target = native_target()});
   other.inputs[0].name = "z";
   expect_failure(
       [&] {

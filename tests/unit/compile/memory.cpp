@@ -67,7 +67,7 @@ TEST(Memory, RandomBuffersNeverOverlap) {
 TEST(Memory, NetworksLoseLittle) {
   for (const char* name : {"resnet18-cifar", "densenet121-cifar", "mobilenet_v2-cifar",
                            "vgg16-cifar", "resnext29_2x64d", "wrn40_2", "nasbench201:6111"}) {
-    Compiled compiled = compile(initialised(load_model(name), 1));
+    Compiled compiled = compile(initialised(load_model(name), 1), {.target = native_target()});
     EXPECT_GE(compiled.arena_bytes, compiled.live_bytes) << name;
     EXPECT_LE(static_cast<double>(compiled.arena_bytes),
               1.1 * static_cast<double>(compiled.live_bytes))

@@ -34,7 +34,7 @@ TEST_P(Networks, AreTheInterpreters) {
   std::vector<lathe::Array> inputs = random_inputs(graph), wanted = interpreted(graph, inputs);
   for (int threads : {1, 2, 3}) {
     SCOPED_TRACE(threads);
-    Executor executor(graph, {.threads = threads});
+    Executor executor(graph, {.target = native_target(), .threads = threads});
     std::vector<lathe::Array> first = executor.run(inputs);
     expect_near_outputs(first, wanted);
     for (int again = 0; again < 3; ++again) {

@@ -34,6 +34,7 @@ Array image() {
 
 TEST(Runners, RunWithTheWeightsOfEachGraph) {
   CompileOptions options;
+  options.target = native_target();
   Runners runners(options, 1);
   const Runner* first = &runners.of(initialised(network(), 1));
   for (uint64_t seed : {2, 3, 1}) {
@@ -45,7 +46,7 @@ TEST(Runners, RunWithTheWeightsOfEachGraph) {
 }
 
 TEST(Runners, TellNetworksApart) {
-  Runners runners({}, 1);
+  Runners runners({.target = native_target()}, 1);
   Graph graph = initialised(network(), 1), other = graph;
   other.nodes[2].inputs[0] = other.nodes[0].outputs[0];
   EXPECT_NE(&runners.of(graph), &runners.of(other));
@@ -53,7 +54,7 @@ TEST(Runners, TellNetworksApart) {
 
 TEST(Runners, NeedTheWeightsThatWereCompiled) {
   Graph graph = initialised(network(), 1);
-  Compiled compiled = compile(network(), {.weights = WeightData::later});
+  Compiled compiled = compile(network(), {.target = native_target(), .weights = WeightData::later});
   test::expect_failure([&] { Runner runner(compiled, 1); }, {"has no data"});
   Graph other = graph;
   other.values[*find_value(other, "b")].type.element = Element::f64;

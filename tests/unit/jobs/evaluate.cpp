@@ -77,6 +77,7 @@ TEST(Answers, NothingIsNoResult) { EXPECT_THROW(Answers(2).found(), UserError); 
 
 TEST(Evaluate, EverySampleCountsOnceWhateverTheBatch) {
   EvaluateOptions options;
+  options.run.target = native_target();
   options.run.network.network = "resnet20-cifar";
   options.data = "synthetic:1,10";
   options.limit = 5;

@@ -9,6 +9,7 @@ namespace {
 
 EvaluationOptions with_more(int threads = 1) {
   EvaluationOptions options;
+  options.compile.target = native_target();
   options.threads = threads;
   options.more = [](size_t i) { return TinyBatch(4, i + 1).batch(); };
   return options;
@@ -63,6 +64,7 @@ TEST(Metrics, OfANetworkThroughWhichNothingGoes) {
                  std::vector<long>(samples, 1)};
   };
   EvaluationOptions options;
+  options.compile.target = native_target();
   options.more = batch;
   Evaluation evaluation(graph, batch(0), options);
   std::vector<Score> scores = evaluation.run(parse_metrics("all"));

@@ -29,7 +29,8 @@ TEST(Form, IsWhatInputsAndOutputsSay) {
 
 /// Scores a network on generated data.
 double scored(const Graph& network, const std::string& metric) {
-  Scorer scorer(load_dataset("synthetic:0", Split::train, Normalize::cifar), {.samples = 4});
+  Scorer scorer(load_dataset("synthetic:0", Split::train, Normalize::cifar),
+                {.target = native_target(), .samples = 4});
   return scorer.run(network, {find_metric(metric)})[0].totals()[0];
 }
 
@@ -42,7 +43,7 @@ TEST(Form, GeneratedDataFitEveryNetwork) {
 TEST(Form, TablesThatTokensIndexAreNoLayers) {
   Graph bert = load_model("bert_tiny", {.batch = 4, .size = 8});
   Scorer scorer(load_dataset("synthetic:0", Split::train, Normalize::cifar),
-                {.hook = Hook::block, .samples = 4});
+                {.target = native_target(), .hook = Hook::block, .samples = 4});
   std::vector<Scores> scores =
       scorer.run(bert, parse_metrics("grad_norm,grasp,snip,synflow,fisher,macs"));
   for (size_t m = 0; m < scores.size(); ++m) {

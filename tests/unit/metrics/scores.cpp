@@ -52,7 +52,8 @@ std::string refusal(const std::function<void()>& run) {
 TEST(Scorer, DoesNotDependOnThreads) {
   std::vector<double> totals;
   for (int threads : {1, 2, 3}) {
-    Scorer scorer(noise(64, mixed), {.seeds = 2, .samples = 4, .threads = threads});
+    Scorer scorer(noise(64, mixed),
+                  {.target = native_target(), .seeds = 2, .samples = 4, .threads = threads});
     std::vector<Scores> scores = scorer.run(small_network(4), {find_metric("fisher")});
     for (double total : scores[0].totals()) totals.push_back(total);
   }
@@ -61,10 +62,11 @@ TEST(Scorer, DoesNotDependOnThreads) {
 }
 
 TEST(Scorer, SeedsAreAsEachAlone) {
-  std::vector<Scores> both = Scorer(noise(64, mixed), {.seeds = 2, .samples = 4})
-                                 .run(small_network(4), parse_metrics("all"));
+  std::vector<Scores> both =
+      Scorer(noise(64, mixed), {.target = native_target(), .seeds = 2, .samples = 4})
+          .run(small_network(4), parse_metrics("all"));
   for (uint64_t seed : {0, 1}) {
-    Scorer scorer(noise(64, mixed), {.first_seed = seed, .samples = 4});
+    Scorer scorer(noise(64, mixed), {.target = native_target(), .first_seed = seed, .samples = 4});
     std::vector<Scores> alone = scorer.run(small_network(4), parse_metrics("all"));
     for (size_t m = 0; m < both.size(); ++m) {
       EXPECT_EQ(both[m].totals()[seed], alone[m].totals()[0]) << both[m].metric;
@@ -75,7 +77,7 @@ TEST(Scorer, SeedsAreAsEachAlone) {
 TEST(Scorer, ComputesTheSameInLessMemory) {
   std::vector<double> totals;
   for (long memory : {any_memory, 1L << 16}) {
-    Scorer scorer(noise(64, mixed), {.samples = 4, .memory = memory});
+    Scorer scorer(noise(64, mixed), {.target = native_target(), .samples = 4, .memory = memory});
     EXPECT_EQ(scorer.evaluation(small_network(4), 0).compile.memory, memory);
     totals.push_back(scorer.run(small_network(4), {find_metric("fisher")})[0].totals()[0]);
   }
@@ -84,7 +86,7 @@ TEST(Scorer, ComputesTheSameInLessMemory) {
 
 TEST(Scorer, IsIndependentOfTheBatchInSize) {
   auto total = [](long samples) {
-    Scorer scorer(noise(64, mixed), {.samples = samples});
+    Scorer scorer(noise(64, mixed), {.target = native_target(), .samples = samples});
     return scorer.run(small_network(samples), {find_metric("fisher")})[0].totals()[0];
   };
   // The sum over samples would be four times as large.
@@ -92,25 +94,26 @@ TEST(Scorer, IsIndependentOfTheBatchInSize) {
 }
 
 TEST(Scorer, RefusesAMinibatchThatDoesNotFit) {
-  EXPECT_EQ(refusal([] { Scorer(noise(8, mixed), {.samples = 16}); }),
+  EXPECT_EQ(refusal([] { Scorer(noise(8, mixed), {.target = native_target(), .samples = 16}); }),
             "a minibatch of 16 samples is larger than 'noise', which has 8");
 }
 
 TEST(Scorer, RefusesOneClassAlone) {
-  Scorer scorer(noise(64, {4}), {.samples = 8});
+  Scorer scorer(noise(64, {4}), {.target = native_target(), .samples = 8});
   std::string message = refusal([&] { scorer.run(small_network(8), {find_metric("fisher")}); });
   EXPECT_NE(message.find("are all of class 4"), std::string::npos) << message;
 }
 
 TEST(Scorer, RefusesWhatIsNoNumber) {
-  Scorer scorer(noise(64, mixed, std::numeric_limits<float>::quiet_NaN()), {.samples = 8});
+  Scorer scorer(noise(64, mixed, std::numeric_limits<float>::quiet_NaN()),
+                {.target = native_target(), .samples = 8});
   std::string message = refusal([&] { scorer.run(small_network(8), {find_metric("fisher")}); });
   EXPECT_NE(message.find("cannot be scored: fisher is nan"), std::string::npos) << message;
 }
 
 TEST(Scorer, BeginsTrainedWeightsAnew) {
   Graph trained = initialised(small_network(4), 77);
-  Scorer scorer(noise(64, mixed), {.samples = 4});
+  Scorer scorer(noise(64, mixed), {.target = native_target(), .samples = 4});
   auto total = [&](const Graph& graph) {
     return scorer.run(graph, {find_metric("fisher")})[0].totals()[0];
   };
@@ -118,7 +121,7 @@ TEST(Scorer, BeginsTrainedWeightsAnew) {
 }
 
 TEST(FirstOrder, OfALayerAsItWasIsItsScore) {
-  Scorer scorer(noise(64, mixed), {.samples = 8});
+  Scorer scorer(noise(64, mixed), {.target = native_target(), .samples = 8});
   // Every metric that has a version to first order: layers add up to what the network scores.
   std::vector<Metric> metrics{find_metric("fisher")};
   for (const Metric& metric : parse_metrics("all")) {
@@ -152,7 +155,7 @@ TEST(FirstOrder, OfALayerAsItWasIsItsScore) {
 }
 
 TEST(FirstOrder, NeedsAMetricThatLayersAloneTell) {
-  Scorer scorer(noise(64, mixed), {.samples = 8});
+  Scorer scorer(noise(64, mixed), {.target = native_target(), .samples = 8});
   EXPECT_EQ(refusal([&] { FirstOrder(small_network(8), scorer, {find_metric("jacob_cov")}, 0); }),
             "jacob_cov says nothing of layers alone, so networks cannot be judged by it to first "
             "order");
@@ -176,7 +179,7 @@ TEST(Metrics, SayWhatTheyContribute) {
 }
 
 TEST(FirstOrder, GradientsGrowBeforeALayerThatHandsBackMore) {
-  Scorer scorer(noise(64, mixed), {.samples = 8});
+  Scorer scorer(noise(64, mixed), {.target = native_target(), .samples = 8});
   Graph network = small_network(8);
   FirstOrder first(network, scorer, {find_metric("fisher")}, 0);
   std::vector<LayerScore> same = first.scores({});

@@ -51,12 +51,14 @@ TEST(Zen, EqualsItsDefinition) {
     wanted += of_one_draw(plain, Random(seed, fmt::format("zen.{}", i))) / 4;
   }
   EvaluationOptions options;
+  options.compile.target = native_target();
   options.seed = seed;
   EXPECT_NEAR(scored("zen", TinyNetwork(), TinyBatch(3), options).total, wanted, 1e-3);
 }
 
 TEST(Zen, DependsOnTheSeedOnly) {
   EvaluationOptions options;
+  options.compile.target = native_target();
   options.seed = 7;
   double score = scored("zen", TinyNetwork(), TinyBatch(3, 1), options).total;
   EXPECT_EQ(scored("zen", TinyNetwork(), TinyBatch(5, 2), options).total, score);

@@ -24,6 +24,7 @@ TEST(Zico, EqualsDifferences) {
     wanted.push_back(std::log(sum));
   }
   EvaluationOptions options;
+  options.compile.target = native_target();
   options.more = [&](size_t) { return second.batch(); };
   expect_layers(scored("zico", plain, first, options), wanted, 1e-3);
 }

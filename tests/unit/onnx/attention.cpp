@@ -19,7 +19,9 @@ OnnxModel attending(const Attributes& attributes, const std::string& mask = "",
 
 std::vector<double> run_attention(const OnnxModel& model) {
   std::vector<double> x{0, 0, 3};
-  return Executor(model.parse()).run({Array::of_reals(Element::f32, {1, 1, 3, 1}, x)})[0].reals();
+  return Executor(model.parse(), {.target = native_target()})
+      .run({Array::of_reals(Element::f32, {1, 1, 3, 1}, x)})[0]
+      .reals();
 }
 
 TEST(OnnxAttention, HiddenKeysDoNotCount) {

@@ -39,7 +39,7 @@ long count_nodes(const Graph& graph, const std::string& op) {
 
 std::vector<double> run_on(const Graph& graph, const std::vector<double>& x, size_t output = 0) {
   Array input = Array::of_reals(Element::f32, {static_cast<long>(x.size())}, x);
-  return Executor(graph).run({input})[output].reals();
+  return Executor(graph, {.target = native_target()}).run({input})[output].reals();
 }
 
 TEST(OnnxLoop, BecomesItsRounds) {

@@ -40,7 +40,8 @@ OnnxModel layer(const std::string& op, const Attributes& attributes,
 
 std::vector<std::vector<double>> run_layer(const OnnxModel& model, const Array& x) {
   std::vector<std::vector<double>> results;
-  for (const Array& output : Executor(model.parse()).run({x})) results.push_back(output.reals());
+  for (const Array& output : Executor(model.parse(), {.target = native_target()}).run({x}))
+    results.push_back(output.reals());
   return results;
 }
 

@@ -81,8 +81,10 @@ TEST(OnnxRoundTrip, EveryOperator) {
       std::vector<Array> inputs = inputs_of(graph);
       std::string run_error;
       std::vector<Array> wanted, got;
-      run_error = message_of([&] { wanted = Executor(graph).run(inputs); });
-      std::string again = message_of([&] { got = Executor(read).run(inputs); });
+      run_error =
+          message_of([&] { wanted = Executor(graph, {.target = native_target()}).run(inputs); });
+      std::string again =
+          message_of([&] { got = Executor(read, {.target = native_target()}).run(inputs); });
       EXPECT_EQ(run_error.empty(), again.empty()) << run_error << " / " << again;
       ASSERT_EQ(got.size(), wanted.size());
       for (size_t i = 0; i < got.size(); ++i) {

@@ -42,7 +42,8 @@ TEST(FirstOrderGradient, EqualsDifferences) {
   Graph graph = small();
   std::vector<lathe::Array> inputs = random_inputs(graph);
   std::vector<lathe::Array> outputs =
-      Executor(after_passes(graph, {"FirstOrderGradient"})).run(inputs);
+      Executor(after_passes(graph, {"FirstOrderGradient"}), {.target = native_target()})
+          .run(inputs);
   std::vector<double> gradient = outputs[2].reals(), x = inputs[0].reals();
   constexpr double step = 1e-2;
   for (size_t i = 0; i < x.size(); ++i) {

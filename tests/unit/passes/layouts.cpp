@@ -59,6 +59,7 @@ TEST(Layouts, NetworksComputeTheSameInAll) {
     ASSERT_TRUE(fits(layouts, choice));
     verify(stored(layouts, choice));
     CompileOptions options;
+    options.target = native_target();
     options.layouts = [&](const std::string&) { return choice; };
     expect_elements(Runner(compile(graph, options), 1).run(inputs).front(), wanted, 1e-4);
   }
@@ -115,7 +116,8 @@ TEST(Layouts, SecondDerivativesAreTheSameInBlocks) {
   Graph graph = with_second_derivatives();
   std::vector<lathe::Array> inputs = random_inputs(graph);
   std::vector<lathe::Array> wanted = interpreted(graph, inputs);
-  std::vector<lathe::Array> found = Runner(compile(graph), 1).run(inputs);
+  std::vector<lathe::Array> found =
+      Runner(compile(graph, {.target = native_target()}), 1).run(inputs);
   for (size_t i = 0; i < wanted.size(); ++i) expect_elements(found[i], wanted[i].reals(), 1e-9);
 }
 
@@ -203,8 +205,8 @@ TEST(Layouts, WhateverRunsANetworkAsksForTheSameKey) {
     keys.push_back(key);
     return std::nullopt;
   };
-  compile(graph, {.layouts = ask});
-  Executor(graph, {.layouts = ask}).run(random_inputs(graph));
+  compile(graph, {.target = native_target(), .layouts = ask});
+  Executor(graph, {.target = native_target(), .layouts = ask}).run(random_inputs(graph));
   EXPECT_EQ(keys, std::vector(2, layout_key(simplified(graph))));
 }
 

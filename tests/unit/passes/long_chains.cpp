@@ -47,6 +47,7 @@ TEST(LongChains, AreFusedInPieces) {
 
 TEST(LongChains, CompileToFewKernels) {
   CompileOptions how;
+  how.target = native_target();
   how.cache = false;
   Compiled compiled = compile(chain(4000), how);
   EXPECT_LE(compiled.objects.size(), 8u);  // pieces that begin alike are alike

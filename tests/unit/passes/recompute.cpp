@@ -35,8 +35,8 @@ TEST(Recompute, WhatIsQuickAndHasItsOperands) {
   EXPECT_EQ(count_of(again, "conv"), 1u);  // its result is kept anyway
   EXPECT_LE(peak_bytes(again), peak_bytes(graph));
   Array x = Array::of_reals(Element::f32, {1, 4, 8, 8}, std::vector<double>(256, 0.5));
-  EXPECT_EQ(Executor(initialised(again, 1)).run({x})[0].reals(),
-            Executor(initialised(graph, 1)).run({x})[0].reals());
+  EXPECT_EQ(Executor(initialised(again, 1), {.target = native_target()}).run({x})[0].reals(),
+            Executor(initialised(graph, 1), {.target = native_target()}).run({x})[0].reals());
 }
 
 TEST(Recompute, NotForUsersThatAreNear) {

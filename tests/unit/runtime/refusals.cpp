@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "codegen/target.h"
 #include "support/runtime_network.h"
 
 namespace lathe::test {
@@ -51,6 +52,46 @@ TEST(Runtime, Targets) {
   EXPECT_EQ(refusal(&chain.network, 1), fmt::format("compiled for {}, but this is {}", other, own));
   chain.network.target = "pdp-11";
   EXPECT_TRUE(contains(refusal(&chain.network, 1), "\"pdp-11\""));
+}
+
+/// The processor has an extra, or the network is refused, and the message names what is missing.
+TEST(Runtime, Extras) {
+  Chain chain;
+  Target here = native_target();
+  for (Extra extra : possible_extras(here)) {
+    std::string target = full_name(here, {extra});
+    chain.network.target = target.c_str();
+    if (here.has(extra)) {
+      create(&chain.network, 1);
+      continue;
+    }
+    EXPECT_TRUE(contains(
+        refusal(&chain.network, 1),
+        fmt::format("compiled for {}, but this processor lacks {}: ", target, name_of(extra))));
+  }
+  std::string all = full_name(here);
+  chain.network.target = all.c_str();
+  create(&chain.network, 1);
+}
+
+TEST(Runtime, UnknownExtras) {
+  Chain chain;
+  std::string base = native_target().name;
+  for (const char* extra : {"+mmx", "+", "+f", "+f161", "++f16"}) {
+    std::string target = base + extra;
+    chain.network.target = target.c_str();
+    EXPECT_EQ(refusal(&chain.network, 1),
+              fmt::format("compiled for \"{}\", which this runtime does not know", target));
+  }
+#if defined(__aarch64__)
+  chain.network.target = "x86-64-v4+f16+dot+bf16";
+  EXPECT_EQ(refusal(&chain.network, 1), "compiled for x86-64-v4+f16+dot+bf16, but this is aarch64");
+#else
+  chain.network.target = "aarch64+f16";
+  EXPECT_EQ(refusal(&chain.network, 1), "compiled for aarch64+f16, but this is x86-64");
+  chain.network.target = "x86-64-v3+i8mm";
+  EXPECT_TRUE(contains(refusal(&chain.network, 1), "lacks i8mm"));
+#endif
 }
 
 TEST(Runtime, MissingInputsAndOutputs) {

@@ -53,8 +53,8 @@ TEST(ChoosePositions, FitsTheRegisters) {
         EXPECT_GE(tile->positions, 1);
         EXPECT_LE(tile->positions, positions);
         EXPECT_GT(tile->cost, 0);
-        long factors = target.lane_products ? tile->positions : 1;
-        EXPECT_LE(tile->positions * vectors + vectors + factors, target.registers)
+        long factors = target.cpu.lane_products ? tile->positions : 1;
+        EXPECT_LE(tile->positions * vectors + vectors + factors, target.cpu.registers)
             << target.name << ", " << positions << " positions, " << vectors << " vectors";
       }
     }

@@ -28,6 +28,7 @@ struct Sample {
   Compiled compiled;
   explicit Sample(Graph of = graph()) : network(std::move(of)) {
     CompileOptions how;
+    how.target = native_target();
     how.made = made;
     compiled = compile(network, how);
   }
@@ -118,7 +119,7 @@ TEST(NetworkBench, CountsWhatWasCheckedAndRefusesAWrongKernel) {
   for (Node& node : candidate.nodes) {
     if (node.op == "max_pool") node.op = "avg_pool";  // a unit that the original has not
   }
-  NetworkBench bench(original, {.seconds = 0.02});
+  NetworkBench bench(original, {.target = native_target(), .seconds = 0.02});
   setenv("LATHE_FAULT", "wrong:2", 1);
   NetworkTimes right = bench.measure(original);
   EXPECT_EQ(right.failure, "");

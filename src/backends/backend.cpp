@@ -1,0 +1,48 @@
+// backend.cpp: which backend is for a target. Interface: backend.h.
+#include "backends/backend.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace lathe {
+
+const Backend& backend_for(const Target& target) {
+  check(!target.name.empty(), "whoever compiles or runs says for which machine");
+  for (const Backend& backend : backends::all()) {
+    const std::vector<Architecture>& known = backend.architectures;
+    if (std::find(known.begin(), known.end(), target.architecture) != known.end()) return backend;
+  }
+  fail("no backend makes code for the target '{}'", target.name);
+}
+
+std::unique_ptr<Compiler> make_compiler(const Target& target, Effort effort) {
+  return backend_for(target).compiler(target, effort);
+}
+
+std::unique_ptr<Device> make_device(const Target& target) {
+  return backend_for(target).device(target);
+}
+
+std::vector<std::string> text_forms() {
+  std::vector<std::string> names;
+  for (const Backend& backend : backends::all()) {
+    for (const TextForm& form : backend.forms) names.push_back(form.name);
+  }
+  return names;
+}
+
+std::string print_kernels(const Target& target, const std::string& form,
+                          const std::vector<NamedCode>& kernels) {
+  const Backend& backend = backend_for(target);
+  std::vector<std::string> known;
+  for (const TextForm& each : backend.forms) known.push_back(each.name);
+  if (std::find(known.begin(), known.end(), form) == known.end()) {
+    fail("code for {} has no form '{}'; there are {}", target.name, form, fmt::join(known, ", "));
+  }
+  return backend.compiler(target, Effort::quick)->text(form, kernels);
+}
+
+}  // namespace lathe

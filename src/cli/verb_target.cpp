@@ -1,0 +1,19 @@
+// verb_target.cpp: --target. Interface: verb_target.h.
+#include "cli/verb_target.h"
+
+#include <fmt/ranges.h>
+
+#include "codegen/target.h"
+
+namespace lathe::cli {
+
+void add_target_argument(Command& app, std::string& target, const std::string& what) {
+  std::vector<std::string> names = {"native"};
+  for (const Target& each : targets()) names.push_back(each.name);
+  app.add_option("--target", target,
+                 fmt::format("{}: {}, or with extras: aarch64+f16+dot; 'lathe list targets'", what,
+                             fmt::join(names, ", ")))
+      ->suggests(names);
+}
+
+}  // namespace lathe::cli
