@@ -32,7 +32,10 @@ Graph ready_to_compile(const Graph& graph, const PassContext& context,
 }
 
 PassContext context_of(const CompileOptions& options) {
-  return {options.target.workers, options.memory, options.layouts};
+  // The dot products of x86-64 multiply integers without a sign by ones with a sign.
+  bool has_sign = options.target.architecture != Architecture::x86_64;
+  return {options.target.workers, options.memory, options.layouts,
+          has_sign ? Element::i8 : Element::u8};
 }
 
 }  // namespace lathe

@@ -97,11 +97,43 @@ OnnxAttributes window(const ExportSite& site, const Shape& kernel) {
           {"pads", call.integers("pads", 2 * dims)}};
 }
 
+/// Returns the operands of a sum: those of narrow types as numbers of its type.
+std::vector<std::string> summed(const ExportSite& site) {
+  std::vector<std::string> inputs = site.inputs();
+  const std::string& to = site.call().text("to");
+  if (to.empty()) return inputs;
+  Element element = *element_named(to);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].empty() || site.call().element(i) == element) continue;
+    inputs[i] = site.between("Cast", {inputs[i]}, {{"to", onnx_of_element(element)}});
+  }
+  return inputs;
+}
+
+/// Returns an image with a border that holds "padding": a convolution of ONNX pads with zeros.
+std::string bordered(const ExportSite& site, const std::string& image, size_t dims) {
+  const Call& call = site.call();
+  Shape pads = call.integers("pads", 2 * dims), all(2 * dims + 4, 0);
+  std::copy_n(pads.begin(), dims, all.begin() + 2);
+  std::copy_n(pads.begin() + static_cast<long>(dims), dims, all.end() - static_cast<long>(dims));
+  Element element = call.text("to").empty() ? call.element(0) : *element_named(call.text("to"));
+  return site.between("Pad", {image, site.integers("border", all),
+                              site.scalar("padding", call.real("padding"), element)});
+}
+
 void conv(const ExportSite& site) {
   const Shape& weight = site.call().shape(1);
+  size_t dims = weight.size() - 2;
   OnnxAttributes attributes = window(site, Shape(weight.begin() + 2, weight.end()));
   attributes.emplace_back("group", site.call().integer("groups"));
-  site.finish("Conv", site.inputs(), attributes);
+  std::vector<std::string> inputs = summed(site);
+  if (site.call().real("padding") != 0) {
+    inputs[0] = bordered(site, inputs[0], dims);
+    for (auto& [name, value] : attributes) {
+      if (name == "pads") value = Shape(2 * dims, 0);
+    }
+  }
+  site.finish("Conv", inputs, attributes);
 }
 
 void conv_transpose(const ExportSite& site) {
@@ -140,7 +172,7 @@ void lp_pool(const ExportSite& site) {
 // Layers.
 
 void fully_connected(const ExportSite& site) {
-  site.finish("Gemm", site.inputs(), {{"transB", 1L}});
+  site.finish("Gemm", summed(site), {{"transB", 1L}});
 }
 
 void layer_norm(const ExportSite& site) {
@@ -168,7 +200,7 @@ Export reduction(const std::string& op) {
   return {[op](const ExportSite& site) {
     Shape axes = site.call().integers("axes");
     OnnxAttributes attributes{{"keepdims", site.call().integer("keep")}};
-    std::vector<std::string> inputs = site.inputs();
+    std::vector<std::string> inputs = op == "ReduceSum" ? summed(site) : site.inputs();
     if (op == "ReduceSum" || site.opset() >= 18) {
       if (!axes.empty()) inputs.push_back(site.integers("axes", axes));
     } else if (!axes.empty()) {
@@ -412,7 +444,7 @@ Exports all_exports() {
                {"lp_pool", {lp_pool}},
                {"global_pool", renamed("GlobalAveragePool")},
                {"fully_connected", {fully_connected}},
-               {"matmul", renamed("MatMul")},
+               {"matmul", {[](const ExportSite& site) { site.finish("MatMul", summed(site)); }}},
                {"batch_norm", with_settings("BatchNormalization", {{"epsilon", "epsilon"}})},
                {"layer_norm", {layer_norm}},
                {"lrn", {lrn}},
