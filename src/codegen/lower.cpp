@@ -307,6 +307,7 @@ class Lowering {
         value = writer_.apply(op, {old, value});
       }
     }
+    value = writer_.converted(value, written_number(tree_.nest, s, target_));
     write(s.write.tensor, at, step, value);
     bool zero = s.update == Update::assign && s.value == lathe::number(0);
     if (auto slot = slot_of(s.write.tensor, at); slot && zero) writer_.begin_sum(slot->variable);

@@ -102,6 +102,22 @@ Number wider(Number a, Number b) {
   return size_of(a) > size_of(b) ? a : b;
 }
 
+/// Is the value between two numbers that an i32 holds, as where it is made for a narrow integer?
+bool fits_i32(const Expr& value) {
+  constexpr double beyond = 0x1p31;
+  auto is_bound = [&](const Expr& e) {
+    return e.op == Expr::Op::number && e.number > -beyond && e.number < beyond;
+  };
+  bool below = false, above = false;
+  for (const Expr* e = &value; e->op == Expr::Op::max || e->op == Expr::Op::min;) {
+    bool second = is_bound(e->args[1]);
+    if (!second && !is_bound(e->args[0])) break;
+    (e->op == Expr::Op::max ? below : above) = true;
+    e = &e->args[second ? 0 : 1];
+  }
+  return below && above;
+}
+
 }  // namespace
 
 Number number_of(const Nest& nest) {
@@ -122,10 +138,17 @@ Number number_of(const Nest& nest, const Statement& statement, const Target& tar
   return suits_f32(statement, elements) ? Number::f32 : Number::f64;
 }
 
+Number written_number(const Nest& nest, const Statement& statement, const Target& target) {
+  Number number = number_of(nest, statement, target);
+  bool bounded = is_integral(nest.tensors()[statement.write.tensor].element) && is_real(number) &&
+                 statement.update == Update::assign && fits_i32(statement.value);
+  return bounded ? Number::i32 : number;
+}
+
 std::vector<Number> numbers_of_tensors(const Nest& nest, const Target& target) {
   std::vector<std::optional<Number>> found(nest.tensors().size());
   for (const Statement& s : nest.statements()) {
-    Number number = number_of(nest, s, target);
+    Number number = written_number(nest, s, target);
     std::optional<Number>& own = found[s.write.tensor];
     own = own ? wider(*own, number) : number;
   }

@@ -16,6 +16,9 @@ Number number_of(const Nest& nest);
 /// Returns the type in which one statement computes.
 Number number_of(const Nest& nest, const Statement& statement, const Target& target);
 
+/// Returns the type of the value that it writes: integers, where it rounds and bounds it.
+Number written_number(const Nest& nest, const Statement& statement, const Target& target);
+
 /// Returns, for each tensor, the type of the variables that hold its elements.
 std::vector<Number> numbers_of_tensors(const Nest& nest, const Target& target);
 

@@ -1,0 +1,111 @@
+// cast and subsum: narrow factors, and sums of which parts are narrow.
+#include <gtest/gtest.h>
+
+#include "legality/legality.h"
+#include "nest/text.h"
+#include "support/brute_force.h"
+#include "support/random_nest.h"
+#include "support/temporary.h"
+
+namespace lathe::test {
+namespace {
+
+Element element_of(const Nest& nest, const char* tensor) {
+  return nest.tensors()[find_tensor(nest, tensor).value()].element;
+}
+
+TEST(Cast, FactorsAndResultsAreNarrowAndSumsAreNot) {
+  Context ctx;
+  Nest nest = load(ctx, "conv(co=4, ci=6, oh=5, ow=4, k=3, pad=1, bias=1)");
+  for (auto [name, element] : {std::pair("f16", Element::f16), std::pair("bf16", Element::bf16)}) {
+    Nest cast = replay(nest, parse_recipe(fmt::format("cast({})", name)));
+    for (const char* tensor : {"I", "W", "O"}) EXPECT_EQ(element_of(cast, tensor), element);
+    for (const char* tensor : {"B", "O.sums"}) EXPECT_EQ(element_of(cast, tensor), Element::f32);
+    EXPECT_EQ(outputs(cast), outputs(nest));
+  }
+}
+
+TEST(Cast, ResultsThatAreNotSummedUpNeedNoOtherTensor) {
+  Context ctx;
+  Nest nest = parse_nest(ctx,
+                         "nest t\ntensor X: input f32[4, 8]\ntensor W: weight f32[8]\n"
+                         "tensor S: local f32[4]\ntensor Y: output f32[4]\n"
+                         "statement sum[i < 4, k < 8]:\n  S[i] += W[k] * X[i, k]\n"
+                         "statement relu[i < 4]:\n  Y[i] = max(S[i], 0)\n");
+  Nest cast = replay(nest, parse_recipe("cast(f16)"));
+  EXPECT_EQ(cast.tensors().size(), nest.tensors().size());
+  EXPECT_EQ(element_of(cast, "Y"), Element::f16);
+  EXPECT_EQ(element_of(cast, "S"), Element::f32);
+}
+
+TEST(Cast, GoesWithOtherSteps) {
+  Context ctx;
+  Nest nest = load(ctx, "conv(co=8, ci=8, oh=6, ow=6, k=3, pad=1)");
+  for (const char* recipe : {"group(4) -> cast(f16) -> winograd(2)", "group(2) -> cast(bf16)",
+                             "winograd(4) -> cast(f16)", "bottleneck(2) -> cast(f16)"}) {
+    Nest narrow = replay(nest, parse_recipe(recipe));
+    EXPECT_EQ(element_of(narrow, "I"), recipe == std::string("group(2) -> cast(bf16)")
+                                           ? Element::bf16
+                                           : Element::f16)
+        << recipe;
+  }
+  Nest both = replay(nest, parse_recipe("cast(f16) -> winograd(2)"));
+  for (const char* factor : {"U", "V"}) EXPECT_EQ(element_of(both, factor), Element::f16);
+  EXPECT_EQ(element_of(both, "P"), Element::f32);
+}
+
+TEST(Subsum, PartsAreLocalAndNarrow) {
+  Context ctx;
+  Nest nest = load(ctx, "conv(co=4, ci=6, oh=5, ow=4, k=3, pad=1, bias=1)");
+  for (const char* recipe : {"subsum(ci, f16)", "split(ci, 4) -> subsum(ci.o, f16)",
+                             "reorder(oh, ow, ci, kh, kw, co) -> subsum(conv:ow, f16)"}) {
+    Nest parts = replay(nest, parse_recipe(recipe));
+    EXPECT_EQ(element_of(parts, "O.part"), Element::f16) << recipe;
+    EXPECT_EQ(parts.statements().size(), nest.statements().size() + 2) << recipe;
+    EXPECT_EQ(outputs(parts), outputs(nest)) << recipe;
+  }
+}
+
+TEST(Subsum, StatesMoreTheLongerItsSumsAre) {
+  Context ctx;
+  Nest nest = load(ctx, "matmul(i=2, j=2, k=1024)");
+  double before = 0;
+  for (long size : {8L, 64L, 512L}) {
+    Nest split = replay(nest, {{"split", {std::string("k"), size}}});
+    double error = *apply(split, {"subsum", {std::string("k.o"), std::string("f16")}}).error;
+    EXPECT_GT(error, before);
+    before = error;
+  }
+}
+
+TEST(Narrow, ErrorsSayWhy) {
+  struct {
+    const char *nest, *recipe, *reason;
+  } table[] = {
+      {"relu(c=4)", "cast(f16)", "no statement adds products"},
+      {"max_pool(c=4, oh=4, ow=4, k=3)", "cast(f16)", "no statement adds products"},
+      {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "cast(f16) -> cast(f16)",
+       "all that is read and written is of f16 or narrower"},
+      {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "cast(f64)", "f16 or bf16"},
+      {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "subsum(kw, f16)", "no products are added up"},
+      {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "subsum(x, f16)", "'x'"},
+      {"relu(c=4)", "subsum(c, f16)", "inside loop 'c' no products are added up"},
+  };
+  for (const auto& [nest, recipe, reason] : table) {
+    Context ctx;
+    expect_failure([&] { replay(load(ctx, nest), parse_recipe(recipe)); }, {reason});
+  }
+}
+
+TEST(Narrow, RoundingMoreThanAllowedIsRefused) {
+  Context ctx;
+  Nest nest = load(ctx, "conv(co=4, ci=4, oh=5, ow=5, k=3)");
+  Limits limits{.error = 1e-3};
+  for (const char* step : {"cast(f16)", "subsum(co, f16)"}) {
+    Judged judged = try_step(nest, parse_recipe(step).front(), limits);
+    EXPECT_FALSE(judged.verdict.accepted()) << step;
+  }
+}
+
+}  // namespace
+}  // namespace lathe::test
