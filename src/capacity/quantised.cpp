@@ -387,7 +387,7 @@ class Quantiser {
                                                       compared_minibatches, minibatches_.size())));
     std::vector<double> errors(before.size(), 0), squares(before.size(), 0);
     std::vector<std::vector<double>> wanted(before.size());
-    watch(graph_, before, few, {.threads = options_.watch.threads},
+    watch(graph_, before, few, {.target = options_.watch.target, .threads = options_.watch.threads},
           [&](size_t, const std::vector<Array>& found) {
             for (size_t i = 0; i < found.size(); ++i) {
               for (double x : found[i].reals()) {
@@ -397,7 +397,7 @@ class Quantiser {
             }
           });
     std::vector<size_t> next(before.size(), 0);
-    watch(result.network, after, few, {.threads = options_.watch.threads},
+    watch(result.network, after, few, {.target = options_.watch.target, .threads = options_.watch.threads},
           [&](size_t, const std::vector<Array>& found) {
             for (size_t i = 0; i < found.size(); ++i) {
               for (double x : found[i].reals()) {

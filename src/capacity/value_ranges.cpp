@@ -135,6 +135,7 @@ void watch(const Graph& network, const std::vector<ValueId>& values,
   long samples = minibatches.front().shape().at(0);
   if (probe.values[probe.inputs[0]].type.shape.at(0) != samples) probe = rebatched(probe, samples);
   ExecutorOptions how;
+  how.target = options.target;
   how.threads = options.threads;
   Executor executor(probe, how);
   for (size_t i = 0; i < minibatches.size(); ++i) {

@@ -13,6 +13,7 @@
 #include <span>
 #include <string_view>
 
+#include "codegen/target.h"
 #include "graph/graph.h"
 
 namespace lathe {
@@ -39,6 +40,7 @@ struct Seen {
 
 /// How a network is run to be looked at.
 struct WatchOptions {
+  Target target;  ///< what it is compiled for
   int threads = 1;
   std::function<void(size_t, size_t)> progress = nullptr;  ///< gets the runs done, and of how many
 };

@@ -37,7 +37,7 @@ std::set<std::string> too_large(const Graph& graph, Element half, const Precisio
   std::vector<std::vector<ValueId>> groups;
   for (ValueId id : values_at_layers(graph)) groups.push_back({id});
   if (groups.empty()) return names;
-  WatchOptions how{options.threads > 0 ? options.threads : processors()};
+  WatchOptions how{native_target(), options.threads > 0 ? options.threads : processors()};
   std::vector<Seen> seen =
       seen_values(graph, groups, calibration_minibatches(graph, options.calibration), how);
   for (size_t i = 0; i < seen.size(); ++i) {

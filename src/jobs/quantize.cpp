@@ -30,6 +30,7 @@ Quantised quantize_graph(const Graph& network, const CalibrationSource& source, 
                          const JobListener& listener) {
   QuantiseOptions how;
   how.clipping = source.clipping;
+  how.watch.target = native_target();
   how.watch.threads = threads > 0 ? threads : processors();
   how.watch.progress = [&](size_t done, size_t all) {
     if (listener.is_stopped()) fail("stopped after {} of {} minibatches", done, all);

@@ -24,8 +24,10 @@ using passes::sums_channels;
 using passes::takes_any_layout;
 using passes::walks_channels;
 
+/// Is it an image of numbers, or of small integers that stand for some?
 bool is_image(const Type& type) {
-  return !type.dynamic && type.shape.size() >= 3 && is_float(type.element);
+  bool quantised = type.element == Element::i8 || type.element == Element::u8;
+  return !type.dynamic && type.shape.size() >= 3 && (is_float(type.element) || quantised);
 }
 
 /// Copies an input that convolutions read, so that it can be stored as they like it.
