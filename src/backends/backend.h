@@ -104,9 +104,9 @@ class Device {
   /// Runs a kernel and returns the seconds that it took, by the clock of the device.
   virtual double time(const Launch& launch) = 0;
 
-  /// Makes a network ready to run with so many workers, as far as there are such on this machine.
-  /// Its kernels are loaded. "write" is asked once for so many bytes of weights, and writes them to
-  /// the address that it gets.
+  /// Makes a network ready to run, on a CPU with so many workers. Its kernels are loaded. "write"
+  /// is called once: it writes so many bytes of weights to the address that it gets, in the host's
+  /// memory.
   virtual std::unique_ptr<DeviceNetwork> start(const Tables& network, int workers,
                                                long weight_bytes,
                                                const std::function<void(std::byte*)>& write) = 0;
