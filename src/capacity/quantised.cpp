@@ -220,8 +220,8 @@ class Quantiser {
       layer.data = data.integers;
       if (layer.kept.empty() && !factors.weights) layer.kept = choice_of(factors.other).kept;
       if (layer.kept.empty() && factors.weights && !are_numbers(*factors.weights)) {
-        layer.kept = fmt::format("'{}' is not always a finite number",
-                                 graph_.values[*factors.weights].name);
+        layer.kept =
+            fmt::format("'{}' is not always a finite number", graph_.values[*factors.weights].name);
       }
       layers_.push_back(layer);
     }
@@ -245,7 +245,8 @@ class Quantiser {
   }
 
   ValueId constant(const std::string& name, const Array& data) {
-    out_.values.push_back({fresh(name), Value::Kind::constant, {data.element(), data.shape()}, data});
+    out_.values.push_back(
+        {fresh(name), Value::Kind::constant, {data.element(), data.shape()}, data});
     return out_.values.size() - 1;
   }
 
@@ -267,10 +268,10 @@ class Quantiser {
     Choice& how = choice->second;
     const std::string name = graph_.values[id].name;
     if (how.scale_id == no_value) {
-      how.scale_id = constant(name + ".scale", Array::of_reals(Element::f32, {}, std::vector{
-                                                                   how.integers.scale}));
-      how.zero_id = constant(name + ".zero", Array::of_integers(Element::i8, {}, std::vector{
-                                                                 how.integers.zero}));
+      how.scale_id = constant(name + ".scale",
+                              Array::of_reals(Element::f32, {}, std::vector{how.integers.scale}));
+      how.zero_id = constant(name + ".zero",
+                             Array::of_integers(Element::i8, {}, std::vector{how.integers.zero}));
     }
     Type type = graph_.values[id].type;
     ValueId integers = call(name + ".integers", "quantize", {id, how.scale_id, how.zero_id},
@@ -311,10 +312,9 @@ class Quantiser {
     Shape shape(weights.type.shape.size() - factors.channels_at, 1);
     shape[0] = static_cast<long>(scales.size());
     ValueId scale = constant(weights.name + ".scale", Array::of_reals(Element::f32, shape, scales));
-    ValueId integers = constant(weights.name + ".integers",
-                                divided(*weights.data, scales, factors.channels_at));
-    node.inputs[1] =
-        call(weights.name + ".rounded", "dequantize", {integers, scale}, weights.type);
+    ValueId integers =
+        constant(weights.name + ".integers", divided(*weights.data, scales, factors.channels_at));
+    node.inputs[1] = call(weights.name + ".rounded", "dequantize", {integers, scale}, weights.type);
     if (node.inputs.size() > 2) round_bias(node, factors, scales);
   }
 
@@ -383,8 +383,8 @@ class Quantiser {
       after.push_back(*find_value(result.network, graph_.values[before.back()].name));
     }
     std::vector<Array> few(minibatches_.begin(),
-                           minibatches_.begin() + static_cast<long>(std::min(
-                                                      compared_minibatches, minibatches_.size())));
+                           minibatches_.begin() + static_cast<long>(std::min(compared_minibatches,
+                                                                             minibatches_.size())));
     std::vector<double> errors(before.size(), 0), squares(before.size(), 0);
     std::vector<std::vector<double>> wanted(before.size());
     watch(graph_, before, few, {.target = options_.watch.target, .threads = options_.watch.threads},

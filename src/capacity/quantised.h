@@ -1,13 +1,13 @@
 // A trained network whose layers read 8-bit integers.
 //
 //   Quantised found = quantised(network, minibatches, {.clipping = Clipping::mse});
-//   found.network          y = conv(dequantize(quantize(x)), dequantize(w)): as other tools write it
-//   found.layers           what each layer reads, and how far off its results are
+//   found.network          y = conv(dequantize(quantize(x)), dequantize(w)): as other tools write
+//   it found.layers           what each layer reads, and how far off its results are
 //
 // The network says which numbers become integers, and is computed on these by the pass
 // FakeQuantizationToInteger. Numbers are rounded where the compiler stores them: between the nodes
-// that it makes one kernel of. Data have one scale and zero point, weights a scale for each channel.
-// Batch normalisations are folded into the layers before.
+// that it makes one kernel of. Data have one scale and zero point, weights a scale for each
+// channel. Batch normalisations are folded into the layers before.
 #pragma once
 
 #include "capacity/value_ranges.h"
@@ -22,10 +22,10 @@ struct QuantiseOptions {
 /// What became of a layer.
 struct QuantisedLayer {
   std::string layer, op;
-  std::string kept;                     ///< why it computes as before; empty: it reads integers
-  double least = 0, greatest = 0;       ///< of the numbers that it reads
-  Integers data = {};                   ///< what these became
-  std::optional<double> error = {};     ///< of its results, as a part of their root mean square
+  std::string kept;                  ///< why it computes as before; empty: it reads integers
+  double least = 0, greatest = 0;    ///< of the numbers that it reads
+  Integers data = {};                ///< what these became
+  std::optional<double> error = {};  ///< of its results, as a part of their root mean square
 };
 
 struct Quantised {

@@ -80,8 +80,13 @@ Integers least_squares(const std::vector<Counted>& numbers, double least, double
   return best;
 }
 
+/// The ends of a range.
+struct Ends {
+  double least, greatest;
+};
+
 /// Returns the range without so many numbers at each end.
-std::pair<double, double> without_ends(const std::vector<Counted>& numbers, double each) {
+Ends without_ends(const std::vector<Counted>& numbers, double each) {
   auto reach = [&](auto from, auto to) {
     double passed = 0;
     for (; from != to; ++from) {
@@ -131,7 +136,8 @@ void watch(const Graph& network, const std::vector<ValueId>& values,
   Graph probe = network;
   probe.outputs = values;
   probe = without_dead(probe);
-  if (probe.inputs.size() != 1) fail("'{}' must have one input, not {}", probe.name, probe.inputs.size());
+  if (probe.inputs.size() != 1)
+    fail("'{}' must have one input, not {}", probe.name, probe.inputs.size());
   long samples = minibatches.front().shape().at(0);
   if (probe.values[probe.inputs[0]].type.shape.at(0) != samples) probe = rebatched(probe, samples);
   ExecutorOptions how;

@@ -45,8 +45,8 @@ struct WatchOptions {
   std::function<void(size_t, size_t)> progress = nullptr;  ///< gets the runs done, and of how many
 };
 
-/// Runs a network on samples, which are minibatches of its only input, and hands out these values of
-/// it.
+/// Runs a network on samples, which are minibatches of its only input, and hands out these values
+/// of it.
 void watch(const Graph& network, const std::vector<ValueId>& values,
            const std::vector<Array>& minibatches, const WatchOptions& options,
            const std::function<void(size_t minibatch, const std::vector<Array>& found)>& look);

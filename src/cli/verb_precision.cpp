@@ -41,10 +41,9 @@ Graph with_precision(const Graph& graph, const PrecisionArguments& arguments, in
   Narrowed found;
   {
     JobBar bar("calibrating");
-    found = lathe::with_precision(graph,
-                                  {*precision_named(arguments.precision),
-                                   source_of(arguments.calibration), threads},
-                                  bar.listener());
+    found = lathe::with_precision(
+        graph, {*precision_named(arguments.precision), source_of(arguments.calibration), threads},
+        bar.listener());
   }
   for (const std::string& layer : found.kept) fmt::print(stderr, "lathe: {}\n", layer);
   return found.network;

@@ -10,8 +10,8 @@ constexpr const char* needed = "OwnOutputs";
 
 }  // namespace
 
-Graph simplified(const Graph& graph, long workers) {
-  return after_passes(graph, usual_passes(Pass::Stage::graph), {.workers = workers});
+Graph simplified(const Graph& graph, const PassContext& context) {
+  return after_passes(graph, usual_passes(Pass::Stage::graph), context);
 }
 
 Graph stored(const Layouts& layouts, const LayoutChoice& choice) {

@@ -35,7 +35,8 @@ Runnable runnable_library(const RunnableOptions& options) {
         "'lathe compile'",
         network.network);
   }
-  if (options.prepare) fail("'{}' is compiled: --precision is for 'lathe compile'", network.network);
+  if (options.prepare)
+    fail("'{}' is compiled: --precision is for 'lathe compile'", network.network);
   auto library = std::make_shared<LoadedLibrary>(folder, options.threads);
   return {library->inputs(), library->outputs(),
           [library](const std::vector<Array>& inputs, const Runnable::Progress&) {

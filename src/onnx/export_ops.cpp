@@ -110,13 +110,18 @@ std::vector<std::string> summed(const ExportSite& site) {
   return inputs;
 }
 
+/// Are 8-bit integers multiplied and added up as 32-bit ones? ONNX has operators for that.
+bool multiplies_bytes(const Call& call) {
+  return call.text("to") == "i32" && size_of(call.element(0)) == 1 && size_of(call.element(1)) == 1;
+}
+
 /// Returns an image with a border that holds "padding": a convolution of ONNX pads with zeros.
-std::string bordered(const ExportSite& site, const std::string& image, size_t dims) {
+std::string bordered(const ExportSite& site, const std::string& image, Element element,
+                     size_t dims) {
   const Call& call = site.call();
   Shape pads = call.integers("pads", 2 * dims), all(2 * dims + 4, 0);
   std::copy_n(pads.begin(), dims, all.begin() + 2);
   std::copy_n(pads.begin() + static_cast<long>(dims), dims, all.end() - static_cast<long>(dims));
-  Element element = call.text("to").empty() ? call.element(0) : *element_named(call.text("to"));
   return site.between("Pad", {image, site.integers("border", all),
                               site.scalar("padding", call.real("padding"), element)});
 }
@@ -126,14 +131,22 @@ void conv(const ExportSite& site) {
   size_t dims = weight.size() - 2;
   OnnxAttributes attributes = window(site, Shape(weight.begin() + 2, weight.end()));
   attributes.emplace_back("group", site.call().integer("groups"));
-  std::vector<std::string> inputs = summed(site);
+  bool bytes = multiplies_bytes(site.call());
+  std::vector<std::string> inputs = bytes ? site.inputs() : summed(site);
   if (site.call().real("padding") != 0) {
-    inputs[0] = bordered(site, inputs[0], dims);
+    Element element = bytes ? site.call().element(0) : site.output_type().element;
+    inputs[0] = bordered(site, inputs[0], element, dims);
     for (auto& [name, value] : attributes) {
       if (name == "pads") value = Shape(2 * dims, 0);
     }
   }
-  site.finish("Conv", inputs, attributes);
+  if (!bytes) return site.finish("Conv", inputs, attributes);
+  if (inputs.size() < 3) return site.finish("ConvInteger", inputs, attributes);
+  std::string sums = site.between("ConvInteger", {inputs[0], inputs[1]}, attributes);
+  Shape shape(dims + 1, 1);
+  shape[0] = weight[0];
+  std::string bias = site.between("Reshape", {inputs[2], site.integers("bias", shape)});
+  site.finish("Add", {sums, bias});
 }
 
 void conv_transpose(const ExportSite& site) {
@@ -167,6 +180,11 @@ void lp_pool(const ExportSite& site) {
   OnnxAttributes attributes = pool(site);
   attributes.emplace_back("p", site.call().integer("p"));
   site.finish("LpPool", site.inputs(), attributes);
+}
+
+void matmul(const ExportSite& site) {
+  if (multiplies_bytes(site.call())) return site.finish("MatMulInteger", site.inputs());
+  site.finish("MatMul", summed(site));
 }
 
 // Layers.
@@ -444,7 +462,7 @@ Exports all_exports() {
                {"lp_pool", {lp_pool}},
                {"global_pool", renamed("GlobalAveragePool")},
                {"fully_connected", {fully_connected}},
-               {"matmul", {[](const ExportSite& site) { site.finish("MatMul", summed(site)); }}},
+               {"matmul", {matmul}},
                {"batch_norm", with_settings("BatchNormalization", {{"epsilon", "epsilon"}})},
                {"layer_norm", {layer_norm}},
                {"lrn", {lrn}},

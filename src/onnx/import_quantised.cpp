@@ -68,19 +68,19 @@ bool is_zero(const Site& site, ValueId zero) {
   return std::all_of(numbers.begin(), numbers.end(), [](long number) { return number == 0; });
 }
 
-/// Returns weights less their zero point, as narrow integers. None if they are known only when the
-/// network runs.
+/// Returns weights less their zero point, as narrow integers. None if they have one, and all is
+/// known only when the network runs.
 std::optional<ValueId> narrow(const Site& site, ValueId weights, ValueId zero) {
-  if (!site.constant_of(weights)) return std::nullopt;
   if (is_zero(site, zero)) return weights;
-  if (!site.constant_of(zero)) return std::nullopt;
+  if (!site.constant_of(weights) || !site.constant_of(zero)) return std::nullopt;
   return centred(site, weights, zero);
 }
 
 /// Returns what all products have in common that the zero point of the data is in: that times the
 /// sum of the weights over "axes".
 ValueId of_zero(const Site& site, ValueId zero, ValueId weights, const Shape& axes) {
-  ValueId sums = site.emit("reduce_sum", {weights}, {{"axes", axes}, {"keep", 0L}, {"to", to_sums}});
+  ValueId sums =
+      site.emit("reduce_sum", {weights}, {{"axes", axes}, {"keep", 0L}, {"to", to_sums}});
   return site.emit("mul", {site.cast(zero, Element::i32), sums});
 }
 
@@ -91,7 +91,8 @@ void matmul_integer(const Site& site) {
   if (za != no_value && site.shape_of(za).size() == 1 && site.shape_of(za)[0] > 1) {
     za = site.reshaped(za, {site.shape_of(za)[0], 1});
   }
-  auto b = site.shape(1).size() == 2 ? narrow(site, site.input(1), zb) : std::nullopt;
+  bool can_take_out = site.shape(1).size() == 2 || is_zero(site, za);
+  auto b = can_take_out ? narrow(site, site.input(1), zb) : std::nullopt;
   if (!b) {
     ValueId left = centred(site, site.input(0), za), right = centred(site, site.input(1), zb);
     return site.set_output(0, site.emit("matmul", {left, right}, {{"to", to_sums}}));
@@ -166,7 +167,8 @@ void conv_integer(const Site& site) {
   site.set_output(0, sums);
 }
 
-/// Says what is computed of the numbers that integers stand for. A pass computes it of the integers.
+/// Says what is computed of the numbers that integers stand for. A pass computes it of the
+/// integers.
 void qlinear_conv(const Site& site) {
   size_t rank = site.shape(3).size();
   if (rank < 3) site.wrong("its weights have no kernel");
@@ -179,9 +181,9 @@ void qlinear_conv(const Site& site) {
     bias = site.emit("dequantize", {bias, site.emit("mul", {x_scale, w_scale})});
   }
   ValueId y = convolved(site, x, w, bias);
-  site.set_output(0, site.emit("quantize",
-                               {y, as_number(site, site.input(6)), as_number(site, site.input(7))},
-                               {{"to", std::string(name_of(site.element(7)))}}));
+  site.set_output(
+      0, site.emit("quantize", {y, as_number(site, site.input(6)), as_number(site, site.input(7))},
+                   {{"to", std::string(name_of(site.element(7)))}}));
 }
 
 }  // namespace

@@ -60,8 +60,8 @@ Conv conv_of(const Call& call) {
   if (weight.size() != input.size()) {
     call.refuse("weights {} do not fit the input {}", print_shape(weight), print_shape(input));
   }
-  Conv c{input[0], weight[0], input[1], call.integer("groups"), call.has(2), {},
-         call.element(0), call.element(1), sums, call.real("padding")};
+  Conv c{input[0],        weight[0],       input[1], call.integer("groups"), call.has(2), {},
+         call.element(0), call.element(1), sums,     call.real("padding")};
   c.window = window(call, Shape(weight.begin() + 2, weight.end()));
   if (c.groups < 1 || c.co % c.groups != 0 || weight[1] * c.groups != c.ci) {
     call.refuse("weights {} in {} groups do not fit the input {}", print_shape(weight), c.groups,

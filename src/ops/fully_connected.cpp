@@ -41,8 +41,7 @@ Layer layer_of(const Call& call) {
   if (call.has(2) && call.shape(2) != Shape{weight[0]}) {
     call.refuse("the bias {} must have {} elements", print_shape(call.shape(2)), weight[0]);
   }
-  return {input[0], weight[0], input[1], call.has(2),
-          call.element(0), call.element(1), sums};
+  return {input[0], weight[0], input[1], call.has(2), call.element(0), call.element(1), sums};
 }
 
 std::vector<Type> types_of_fully_connected(const Call& call) {

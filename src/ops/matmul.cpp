@@ -99,7 +99,8 @@ Op matmul() {
           {.least = 2,
            .most = 2,
            .settings = {sums_setting()},
-           .infer = types_of_matmul, .nest = nest_of_matmul_call}};
+           .infer = types_of_matmul,
+           .nest = nest_of_matmul_call}};
 }
 
 }  // namespace lathe::ops

@@ -13,7 +13,8 @@ void check_narrower(const Call& call, size_t i, Element to) {
   Element own = call.element(i);
   bool is_number = own != Element::boolean && own != Element::string;
   if (is_number && is_float(own) == is_float(to) && size_of(own) < size_of(to)) return;
-  call.refuse("to=\"{}\" is no wider type than {}, that of operand {}", name_of(to), name_of(own), i);
+  call.refuse("to=\"{}\" is no wider type than {}, that of operand {}", name_of(to), name_of(own),
+              i);
 }
 
 }  // namespace
@@ -67,7 +68,8 @@ Element sums_element(const Call& call, size_t factors) {
     for (size_t i = 1; i < factors; ++i) check_same_element(call, i);
     return call.element(0);
   }
-  Element to = element_setting(call, "to", {Element::f32, Element::f64, Element::i32, Element::i64});
+  Element to =
+      element_setting(call, "to", {Element::f32, Element::f64, Element::i32, Element::i64});
   for (size_t i = 0; i < factors; ++i) check_narrower(call, i, to);
   if (call.has(factors) && call.element(factors) != to) {
     call.refuse("to=\"{}\", but the bias is {}", name_of(to), name_of(call.element(factors)));

@@ -38,21 +38,15 @@ class IntegerRewrite {
 
   Graph run() {
     using Rule = void (IntegerRewrite::*)(size_t);
-    const std::map<std::string, Rule> rules = {{"concat", &IntegerRewrite::join},
-                                               {"conv", &IntegerRewrite::multiply},
-                                               {"expand", &IntegerRewrite::move},
-                                               {"fully_connected", &IntegerRewrite::multiply},
-                                               {"global_pool", &IntegerRewrite::average},
-                                               {"identity", &IntegerRewrite::move},
-                                               {"matmul", &IntegerRewrite::multiply},
-                                               {"max_pool", &IntegerRewrite::choose},
-                                               {"pad", &IntegerRewrite::surround},
-                                               {"quantize", &IntegerRewrite::cancel},
-                                               {"relu", &IntegerRewrite::bound},
-                                               {"reshape", &IntegerRewrite::move},
-                                               {"slice", &IntegerRewrite::move},
-                                               {"take", &IntegerRewrite::move},
-                                               {"transpose", &IntegerRewrite::turn}};
+    const std::map<std::string, Rule> rules = {
+        {"concat", &IntegerRewrite::join},         {"conv", &IntegerRewrite::multiply},
+        {"expand", &IntegerRewrite::move},         {"fully_connected", &IntegerRewrite::multiply},
+        {"global_pool", &IntegerRewrite::average}, {"identity", &IntegerRewrite::move},
+        {"matmul", &IntegerRewrite::multiply},     {"max_pool", &IntegerRewrite::choose},
+        {"pad", &IntegerRewrite::surround},        {"quantize", &IntegerRewrite::cancel},
+        {"relu", &IntegerRewrite::bound},          {"reshape", &IntegerRewrite::move},
+        {"slice", &IntegerRewrite::move},          {"take", &IntegerRewrite::move},
+        {"transpose", &IntegerRewrite::turn}};
     numbers_.retype(data_);
     for (size_t n = 0; n < numbers_.graph().nodes.size(); ++n) {
       auto rule = rules.find(numbers_.graph().nodes[n].op);

@@ -151,7 +151,8 @@ class Fuser {
     if (is_output_[id] || readers_[id].size() != 1) return std::nullopt;
     if (type(id).shape != type(node.outputs[0]).shape) return std::nullopt;
     auto chain = chain_of_[id];
-    if (chain && widens(graph_, node) && only_moves(graph_, graph_.nodes[chains_[*chain].front()])) {
+    if (chain && widens(graph_, node) &&
+        only_moves(graph_, graph_.nodes[chains_[*chain].front()])) {
       return std::nullopt;
     }
     return chain && !is_narrowed(id) && chains_[*chain].size() < most_calls ? chain : std::nullopt;
@@ -202,10 +203,9 @@ class Fuser {
 }  // namespace
 
 Pass fuse_ops() {
-  return {"FuseOps", "compute operators on each element with what they read",
-          [](const Graph& graph, const PassContext&) {
-            return Fuser(with_own_widened(graph)).fuse();
-          }};
+  return {
+      "FuseOps", "compute operators on each element with what they read",
+      [](const Graph& graph, const PassContext&) { return Fuser(with_own_widened(graph)).fuse(); }};
 }
 
 }  // namespace lathe::passes

@@ -48,8 +48,8 @@ std::optional<long> QuantisedGraph::zero_of(const QuantisedValue& x) const {
   if (x.zero == no_value) return 0;
   if (!is_known(x.zero)) return std::nullopt;
   std::vector<long> numbers = graph().values[x.zero].data->integers();
-  bool one = std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) ==
-             numbers.end();
+  bool one =
+      std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
   return one && !numbers.empty() ? std::optional(numbers[0]) : std::nullopt;
 }
 
@@ -121,8 +121,8 @@ ValueId QuantisedGraph::call(size_t n, const std::string& op, const std::vector<
   return rewrite_.call_before(n, op, inputs, attributes, node(n).name + "." + op);
 }
 
-ValueId QuantisedGraph::folded(size_t n, const std::string& op,
-                               const std::vector<ValueId>& inputs, const Attributes& attributes) {
+ValueId QuantisedGraph::folded(size_t n, const std::string& op, const std::vector<ValueId>& inputs,
+                               const Attributes& attributes) {
   std::vector<Array> known;
   for (ValueId id : inputs) {
     if (!graph().values[id].data) return call(n, op, inputs, attributes);
@@ -142,8 +142,8 @@ std::optional<ValueId> QuantisedGraph::narrow(size_t n, const QuantisedValue& x)
   if (zero_of(x) == 0) return x.integers;
   if (!is_known(x.integers) || !is_known(x.zero)) return std::nullopt;
   Attributes wide{{"to", std::string("i16")}};
-  ValueId less = folded(n, "sub", {folded(n, "cast", {x.integers}, wide),
-                                   folded(n, "cast", {x.zero}, wide)});
+  ValueId less =
+      folded(n, "sub", {folded(n, "cast", {x.integers}, wide), folded(n, "cast", {x.zero}, wide)});
   Range range = range_of(*graph().values[less].data);
   bool fits = range.least >= static_cast<double>(lowest_of(Element::i8)) &&
               range.greatest <= static_cast<double>(highest_of(Element::i8));
@@ -187,6 +187,7 @@ void QuantisedGraph::retype(Element to) {
     made.inputs.resize(3, no_value);
     made.inputs[2] = moved_zero(made.inputs[2], from, to);
     made.attributes["to"] = std::string(name_of(to));
+    made.attributes = call_of(graph(), made).attributes();  // without defaults
     rewrite_.graph.values[id].type.element = to;
     for (Node& user : rewrite_.graph.nodes) {
       if (user.op != "dequantize" || user.inputs[0] != id) continue;
@@ -200,8 +201,7 @@ QuantisedValue QuantisedGraph::retyped(size_t n, const QuantisedValue& x, Elemen
   ValueId one = known("one", Array::of_reals(Element::f32, {}, std::vector<double>{1}));
   ValueId numbers = call(n, "dequantize", {x.integers, one});
   ValueId begin = moved_zero(no_value, element(x.integers), to);
-  ValueId integers =
-      call(n, "quantize", {numbers, one, begin}, {{"to", std::string(name_of(to))}});
+  ValueId integers = call(n, "quantize", {numbers, one, begin}, {{"to", std::string(name_of(to))}});
   return {integers, x.scale, moved_zero(x.zero, element(x.integers), to)};
 }
 

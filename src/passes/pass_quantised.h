@@ -57,7 +57,7 @@ class QuantisedGraph {
                const Attributes& attributes = {});
   /// The same, which is computed at once where all is known.
   ValueId folded(size_t n, const std::string& op, const std::vector<ValueId>& inputs,
-                const Attributes& attributes = {});
+                 const Attributes& attributes = {});
   /// Returns 8-bit integers less their zero point, which take 16 bits.
   ValueId centred(size_t n, const QuantisedValue& x);
   /// Returns integers less their zero point that are no wider than they have to be, if there is

@@ -28,15 +28,18 @@ const std::set<std::string> products = {"conv", "fully_connected", "matmul"};
 
 /// What moves elements, chooses among them, or does little to each.
 const std::set<std::string> follow = {
-    "add",      "clip",  "concat",  "expand",    "hard_swish", "identity", "leaky_relu",
-    "max_pool", "mul",   "maximum", "minimum",   "neg",        "pad",      "relu",
-    "reshape",  "slice", "take",    "transpose", "upsample",
+    "add",        "clip",    "concat",   "expand",  "global_pool", "hard_swish", "identity",
+    "leaky_relu", "maximum", "max_pool", "minimum", "mul",         "neg",        "pad",
+    "relu",       "reshape", "slice",    "take",    "transpose",   "upsample",
 };
 
 class HalfRewrite {
  public:
   HalfRewrite(const Graph& graph, const MixedPrecision& options)
-      : rewrite_(graph), options_(options), readers_(consumers(graph)), narrow_(graph.values.size()) {
+      : rewrite_(graph),
+        options_(options),
+        readers_(consumers(graph)),
+        narrow_(graph.values.size()) {
     for (const Node& node : graph.nodes) narrow_[node.outputs[0]] = is_narrow(node);
   }
 
@@ -83,8 +86,8 @@ class HalfRewrite {
     }
     auto is_half = [&](ValueId id) { return id != no_value && narrow_[id]; };
     auto is_there = [&](ValueId id) {
-      return is_half(id) || (id != no_value && can_be_half(id) &&
-                             is_known_before(rewrite_.graph, id));
+      return is_half(id) ||
+             (id != no_value && can_be_half(id) && is_known_before(rewrite_.graph, id));
     };
     return follow.contains(node.op) &&
            std::any_of(node.inputs.begin(), node.inputs.end(), is_half) &&
@@ -106,8 +109,10 @@ class HalfRewrite {
     const Node node = rewrite_.graph.nodes[n];
     if (products.contains(node.op)) {
       multiply_halves(n);
+    } else if (node.op == "global_pool") {
+      average_halves(n);
     } else if (is_elementwise(node)) {
-      compute(n, node.inputs, node.attributes);
+      compute(n, node.op, node.inputs, node.attributes);
     } else {
       move_halves(n);
     }
@@ -122,11 +127,10 @@ class HalfRewrite {
     const Value whole = value(id);
     if (whole.data) {
       Array data = whole.data->with_element(options_.half);
-      return found->second = rewrite_.add({whole.name + ".half", whole.kind,
-                                           {options_.half, whole.type.shape}, data});
+      return found->second = rewrite_.add(
+                 {whole.name + ".half", whole.kind, {options_.half, whole.type.shape}, data});
     }
-    return found->second =
-               rewrite_.call_before(n, "cast", {id}, to_half(), whole.name + ".half");
+    return found->second = rewrite_.call_before(n, "cast", {id}, to_half(), whole.name + ".half");
   }
 
   /// Is a result not stored: because one node computes on with it at once, or nobody reads it here?
@@ -139,14 +143,15 @@ class HalfRewrite {
   }
 
   /// Makes a node compute its result of other operands, and round it if it is stored.
-  void compute(size_t n, const std::vector<ValueId>& inputs, const Attributes& attributes) {
+  void compute(size_t n, const std::string& op, const std::vector<ValueId>& inputs,
+               const Attributes& attributes) {
     const Node node = rewrite_.graph.nodes[n];
     if (stays_in_kernel(node.outputs[0])) {
-      rewrite_.become(n, node.op, inputs, attributes);
+      rewrite_.become(n, op, inputs, attributes);
       return;
     }
     const std::string name = value(node.outputs[0]).name;
-    ValueId whole = rewrite_.call_before(n, node.op, inputs, attributes, name + ".single");
+    ValueId whole = rewrite_.call_before(n, op, inputs, attributes, name + ".single");
     become_copy_of(n, rewrite_.call_before(n, "cast", {whole}, to_half(), name + ".half"));
   }
 
@@ -163,7 +168,22 @@ class HalfRewrite {
     for (size_t i : {0, 1}) inputs[i] = half_of(n, inputs[i]);
     Attributes attributes = node.attributes;
     attributes["to"] = std::string("f32");
-    compute(n, inputs, attributes);
+    compute(n, node.op, inputs, attributes);
+  }
+
+  /// The mean is a sum of halves, which is f32, by their number.
+  void average_halves(size_t n) {
+    const Node node = rewrite_.graph.nodes[n];
+    const Shape shape = type(node.inputs[0]).shape;
+    Shape axes;
+    for (size_t d = 2; d < shape.size(); ++d) axes.push_back(static_cast<long>(d));
+    double count = static_cast<double>(count_of(Shape(shape.begin() + 2, shape.end())));
+    Array part = Array::of_reals(Element::f32, {}, std::vector<double>{1 / count});
+    ValueId factor = rewrite_.add({"part", Value::Kind::constant, {Element::f32, {}}, part});
+    ValueId sums = rewrite_.call_before(n, "reduce_sum", {half_of(n, node.inputs[0])},
+                                        {{"axes", axes}, {"to", std::string("f32")}},
+                                        value(node.outputs[0]).name + ".sums");
+    compute(n, "mul", {sums, factor}, {});
   }
 
   /// Elements that go elsewhere are halves there, too.

@@ -117,9 +117,7 @@ class PassNetworkWriter : RandomNetwork {
     Element element;
     long middle;
   };
-  Bytes bytes() {
-    return random_.chance(50) ? Bytes{Element::i8, 0} : Bytes{Element::u8, 128};
-  }
+  Bytes bytes() { return random_.chance(50) ? Bytes{Element::i8, 0} : Bytes{Element::u8, 128}; }
   ValueId number(Element element, long value) {
     return g_.constant(Array::of_integers(element, {}, std::vector<long>{value}));
   }
@@ -127,8 +125,8 @@ class PassNetworkWriter : RandomNetwork {
     Bytes type = bytes();
     ValueId zero = number(type.element, type.middle + random_.between(-3, 3));
     std::vector<ValueId> how{constant({}, scale, scale), zero};
-    ValueId q = g_.call("quantize", {x, how[0], how[1]},
-                        {{"to", std::string(name_of(type.element))}});
+    ValueId q =
+        g_.call("quantize", {x, how[0], how[1]}, {{"to", std::string(name_of(type.element))}});
     return g_.call("dequantize", {q, how[0], how[1]});
   }
   /// Weights that are small integers, with a zero point or without one.
@@ -152,9 +150,8 @@ class PassNetworkWriter : RandomNetwork {
     long groups = random_.chance(30) ? (random_.chance(50) ? 2 : channels(x)) : 1;
     long k = random_.between(0, 1), before = random_.between(0, 2 * k);
     Attributes how{{"groups", groups}, {"pads", Shape{before, k, 2 * k - before, k}}};
-    ValueId y = g_.call("conv", {x, quantised_weights({4, channels(x) / groups, 2 * k + 1,
-                                                       2 * k + 1})},
-                        how);
+    ValueId y = g_.call(
+        "conv", {x, quantised_weights({4, channels(x) / groups, 2 * k + 1, 2 * k + 1})}, how);
     if (random_.chance(50)) y = quantised(y, 0.25);
     if (random_.chance(50)) y = g_.call("relu", {y});
     if (random_.chance(30)) y = g_.call("concat", {y, y}, {{"axis", 1L}});

@@ -53,21 +53,38 @@ TEST(FakeQuantizationToInteger, PaddingHoldsWhatStandsForZero) {
 }
 
 TEST(FakeQuantizationToInteger, DataWithoutASignGetOne) {
-  std::string nodes = print_nodes(
-      after_pass("FakeQuantizationToInteger",
-                 "graph g\n"
-                 "input x: f32[1x2x4x4]\n"
-                 "constant s: f32[] = [0.05]\n"
-                 "constant z: u8[] = [131]\n"
-                 "weight w: u8[3x2x1x1] = [1, 2, 3, 100, 255, 5]\n"
-                 "q = quantize(x, s, z): u8[1x2x4x4]\n"
-                 "d = dequantize(q, s, z): f32[1x2x4x4]\n"
-                 "e = dequantize(w, s, z): f32[3x2x1x1]\n"
-                 "c = conv(d, e): f32[1x3x4x4]\n"
-                 "output c\n"));
+  std::string nodes = print_nodes(after_pass("FakeQuantizationToInteger",
+                                             "graph g\n"
+                                             "input x: f32[1x2x4x4]\n"
+                                             "constant s: f32[] = [0.05]\n"
+                                             "constant z: u8[] = [131]\n"
+                                             "weight w: u8[3x2x1x1] = [1, 2, 3, 100, 255, 5]\n"
+                                             "q = quantize(x, s, z): u8[1x2x4x4]\n"
+                                             "d = dequantize(q, s, z): f32[1x2x4x4]\n"
+                                             "e = dequantize(w, s, z): f32[3x2x1x1]\n"
+                                             "c = conv(d, e): f32[1x3x4x4]\n"
+                                             "output c\n"));
   EXPECT_TRUE(has(nodes, "q = quantize(x, s, z_1, to=\"i8\"): i8[1x2x4x4]")) << nodes;
   // Weights from 1 to 255 less 131 fit no 8 bits.
   EXPECT_TRUE(has(nodes, "c.conv = conv(q, c.sub, c.bias, to=\"i32\")")) << nodes;
+}
+
+TEST(FakeQuantizationToInteger, DataHaveTheSignThatProcessorsLike) {
+  Graph before = initialised(parse_graph("graph g\n"
+                                         "input x: f32[1x2x4x4]\n"
+                                         "constant s: f32[] = [0.05]\n"
+                                         "constant z: i8[] = [3]\n"
+                                         "weight w: i8[3x2x3x3] = normal(20.0)\n"
+                                         "q = quantize(x, s, z, to=\"i8\"): i8[1x2x4x4]\n"
+                                         "d = dequantize(q, s, z): f32[1x2x4x4]\n"
+                                         "e = dequantize(w, s): f32[3x2x3x3]\n"
+                                         "c = conv(d, e, pads=[1, 1, 1, 1]): f32[1x3x4x4]\n"
+                                         "output c\n"),
+                             1);
+  Graph after = find_pass("FakeQuantizationToInteger").run(before, {.data = Element::u8});
+  expect_same_outputs(before, after, 1e-4);
+  EXPECT_TRUE(has(print_nodes(after), "q = quantize(x, s, z_1): u8[1x2x4x4]"));
+  EXPECT_TRUE(has(print_nodes(after), "padding=131"));
 }
 
 TEST(FakeQuantizationToInteger, GivenBytesAreConverted) {
@@ -126,7 +143,8 @@ TEST(FakeQuantizationToInteger, JoinsAndAverages) {
   EXPECT_TRUE(has(nodes, "a = add(d, d)")) << nodes;  // numbers are added beside what is summed
   EXPECT_TRUE(has(nodes, "j.concat = concat(q, q, axis=1): i8[1x4x4x4]")) << nodes;
   EXPECT_TRUE(has(nodes, "k = identity(j.concat)")) << nodes;
-  EXPECT_TRUE(has(nodes, "p.reduce_sum = reduce_sum(q, axes=[2, 3], to=\"i32\"): i32[1x2x1x1]")) << nodes;
+  EXPECT_TRUE(has(nodes, "p.reduce_sum = reduce_sum(q, axes=[2, 3], to=\"i32\"): i32[1x2x1x1]"))
+      << nodes;
 }
 
 TEST(FakeQuantizationToInteger, LayersAndProducts) {
