@@ -144,7 +144,8 @@ int show_graph(const EmitArgs& options) {
     names.clear();
   }
   if (options.diff && names.empty()) fail("--diff shows what a pass changed: give --after PASS");
-  PassContext context{.workers = options.threads};
+  PassContext context = context_of({});
+  context.workers = options.threads;
   context.layouts = layouts_for(options.tuned, native_target(), options.threads);
   Graph graph = initialised(load_network(arguments), 0);  // without data little is folded
   std::string before, now = print(graph);

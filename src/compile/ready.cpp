@@ -10,8 +10,8 @@ constexpr const char* needed = "OwnOutputs";
 
 }  // namespace
 
-Graph simplified(const Graph& graph, long workers) {
-  return after_passes(graph, usual_passes(Pass::Stage::graph), {.workers = workers});
+Graph simplified(const Graph& graph, const PassContext& context) {
+  return after_passes(graph, usual_passes(Pass::Stage::graph), context);
 }
 
 Graph stored(const Layouts& layouts, const LayoutChoice& choice) {
@@ -32,7 +32,10 @@ Graph ready_to_compile(const Graph& graph, const PassContext& context,
 }
 
 PassContext context_of(const CompileOptions& options) {
-  return {options.target.workers, options.memory, options.layouts};
+  // The dot products of x86-64 multiply integers without a sign by ones with a sign.
+  bool has_sign = options.target.architecture != Architecture::x86_64;
+  return {options.target.workers, options.memory, options.layouts,
+          has_sign ? Element::i8 : Element::u8};
 }
 
 }  // namespace lathe

@@ -7,9 +7,8 @@
 
 namespace lathe {
 
-/// Returns the graph after the usual passes that come before layouts are chosen, for so many
-/// workers.
-Graph simplified(const Graph& graph, long workers = 1);
+/// Returns the graph after the usual passes that come before layouts are chosen.
+Graph simplified(const Graph& graph, const PassContext& context = {});
 
 /// Returns a simplified graph with the storage of every value. Its layouts are those of "choice".
 Graph stored(const Layouts& layouts, const LayoutChoice& choice);

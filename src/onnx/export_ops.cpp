@@ -97,11 +97,56 @@ OnnxAttributes window(const ExportSite& site, const Shape& kernel) {
           {"pads", call.integers("pads", 2 * dims)}};
 }
 
+/// Returns the operands of a sum: those of narrow types as numbers of its type.
+std::vector<std::string> summed(const ExportSite& site) {
+  std::vector<std::string> inputs = site.inputs();
+  const std::string& to = site.call().text("to");
+  if (to.empty()) return inputs;
+  Element element = *element_named(to);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (inputs[i].empty() || site.call().element(i) == element) continue;
+    inputs[i] = site.between("Cast", {inputs[i]}, {{"to", onnx_of_element(element)}});
+  }
+  return inputs;
+}
+
+/// Are 8-bit integers multiplied and added up as 32-bit ones? ONNX has operators for that.
+bool multiplies_bytes(const Call& call) {
+  return call.text("to") == "i32" && size_of(call.element(0)) == 1 && size_of(call.element(1)) == 1;
+}
+
+/// Returns an image with a border that holds "padding": a convolution of ONNX pads with zeros.
+std::string bordered(const ExportSite& site, const std::string& image, Element element,
+                     size_t dims) {
+  const Call& call = site.call();
+  Shape pads = call.integers("pads", 2 * dims), all(2 * dims + 4, 0);
+  std::copy_n(pads.begin(), dims, all.begin() + 2);
+  std::copy_n(pads.begin() + static_cast<long>(dims), dims, all.end() - static_cast<long>(dims));
+  return site.between("Pad", {image, site.integers("border", all),
+                              site.scalar("padding", call.real("padding"), element)});
+}
+
 void conv(const ExportSite& site) {
   const Shape& weight = site.call().shape(1);
+  size_t dims = weight.size() - 2;
   OnnxAttributes attributes = window(site, Shape(weight.begin() + 2, weight.end()));
   attributes.emplace_back("group", site.call().integer("groups"));
-  site.finish("Conv", site.inputs(), attributes);
+  bool bytes = multiplies_bytes(site.call());
+  std::vector<std::string> inputs = bytes ? site.inputs() : summed(site);
+  if (site.call().real("padding") != 0) {
+    Element element = bytes ? site.call().element(0) : site.output_type().element;
+    inputs[0] = bordered(site, inputs[0], element, dims);
+    for (auto& [name, value] : attributes) {
+      if (name == "pads") value = Shape(2 * dims, 0);
+    }
+  }
+  if (!bytes) return site.finish("Conv", inputs, attributes);
+  if (inputs.size() < 3) return site.finish("ConvInteger", inputs, attributes);
+  std::string sums = site.between("ConvInteger", {inputs[0], inputs[1]}, attributes);
+  Shape shape(dims + 1, 1);
+  shape[0] = weight[0];
+  std::string bias = site.between("Reshape", {inputs[2], site.integers("bias", shape)});
+  site.finish("Add", {sums, bias});
 }
 
 void conv_transpose(const ExportSite& site) {
@@ -137,10 +182,15 @@ void lp_pool(const ExportSite& site) {
   site.finish("LpPool", site.inputs(), attributes);
 }
 
+void matmul(const ExportSite& site) {
+  if (multiplies_bytes(site.call())) return site.finish("MatMulInteger", site.inputs());
+  site.finish("MatMul", summed(site));
+}
+
 // Layers.
 
 void fully_connected(const ExportSite& site) {
-  site.finish("Gemm", site.inputs(), {{"transB", 1L}});
+  site.finish("Gemm", summed(site), {{"transB", 1L}});
 }
 
 void layer_norm(const ExportSite& site) {
@@ -168,7 +218,7 @@ Export reduction(const std::string& op) {
   return {[op](const ExportSite& site) {
     Shape axes = site.call().integers("axes");
     OnnxAttributes attributes{{"keepdims", site.call().integer("keep")}};
-    std::vector<std::string> inputs = site.inputs();
+    std::vector<std::string> inputs = op == "ReduceSum" ? summed(site) : site.inputs();
     if (op == "ReduceSum" || site.opset() >= 18) {
       if (!axes.empty()) inputs.push_back(site.integers("axes", axes));
     } else if (!axes.empty()) {
@@ -412,7 +462,7 @@ Exports all_exports() {
                {"lp_pool", {lp_pool}},
                {"global_pool", renamed("GlobalAveragePool")},
                {"fully_connected", {fully_connected}},
-               {"matmul", renamed("MatMul")},
+               {"matmul", {matmul}},
                {"batch_norm", with_settings("BatchNormalization", {{"epsilon", "epsilon"}})},
                {"layer_norm", {layer_norm}},
                {"lrn", {lrn}},

@@ -50,29 +50,71 @@ void dequantize(const Site& site) {
   site.set_output(0, site.emit("dequantize", {site.input(0), scale, zero}));
 }
 
-/// Returns a value as 32-bit integers less its zero point.
+/// Returns 8-bit integers less their zero point, which take 16 bits.
 ValueId centred(const Site& site, ValueId value, ValueId zero) {
-  ValueId wide = site.cast(value, Element::i32);
+  ValueId wide = site.cast(value, Element::i16);
   if (zero == no_value) return wide;
-  return site.emit("sub", {wide, site.cast(zero, Element::i32)});
+  return site.emit("sub", {wide, site.cast(zero, Element::i16)});
 }
 
+const Attribute to_sums = std::string("i32");
+
+/// Is a zero point left out, or known to be 0?
+bool is_zero(const Site& site, ValueId zero) {
+  if (zero == no_value) return true;
+  auto known = site.constant_of(zero);
+  if (!known) return false;
+  std::vector<long> numbers = known->integers();
+  return std::all_of(numbers.begin(), numbers.end(), [](long number) { return number == 0; });
+}
+
+/// Returns weights less their zero point, as narrow integers. None if they have one, and all is
+/// known only when the network runs.
+std::optional<ValueId> narrow(const Site& site, ValueId weights, ValueId zero) {
+  if (is_zero(site, zero)) return weights;
+  if (!site.constant_of(weights) || !site.constant_of(zero)) return std::nullopt;
+  return centred(site, weights, zero);
+}
+
+/// Returns what all products have in common that the zero point of the data is in: that times the
+/// sum of the weights over "axes".
+ValueId of_zero(const Site& site, ValueId zero, ValueId weights, const Shape& axes) {
+  ValueId sums =
+      site.emit("reduce_sum", {weights}, {{"axes", axes}, {"keep", 0L}, {"to", to_sums}});
+  return site.emit("mul", {site.cast(zero, Element::i32), sums});
+}
+
+/// The product of matrices (a - za) * b is a * b, less za times the sums of b's columns.
 void matmul_integer(const Site& site) {
   ValueId za = site.optional_input(2), zb = site.optional_input(3);
   // A zero point for each row stands against columns.
   if (za != no_value && site.shape_of(za).size() == 1 && site.shape_of(za)[0] > 1) {
     za = site.reshaped(za, {site.shape_of(za)[0], 1});
   }
-  site.set_output(
-      0, site.emit("matmul", {centred(site, site.input(0), za), centred(site, site.input(1), zb)}));
+  bool can_take_out = site.shape(1).size() == 2 || is_zero(site, za);
+  auto b = can_take_out ? narrow(site, site.input(1), zb) : std::nullopt;
+  if (!b) {
+    ValueId left = centred(site, site.input(0), za), right = centred(site, site.input(1), zb);
+    return site.set_output(0, site.emit("matmul", {left, right}, {{"to", to_sums}}));
+  }
+  ValueId sums = site.emit("matmul", {site.input(0), *b}, {{"to", to_sums}});
+  if (!is_zero(site, za)) sums = site.emit("sub", {sums, of_zero(site, za, *b, {0})});
+  site.set_output(0, sums);
+}
+
+/// Returns a list of one number as that number.
+ValueId as_number(const Site& site, ValueId value) {
+  bool is_list = value != no_value && site.shape_of(value) == Shape{1};
+  return is_list ? site.reshaped(value, {}) : value;
 }
 
 /// Operands 3 to 5 of the quantised products are those of b, 6 and 7 the scale and zero point of y.
 void qlinear_matmul(const Site& site) {
-  ValueId a = site.emit("dequantize", {site.input(0), site.input(1), site.input(2)});
-  ValueId b = site.emit("dequantize", {site.input(3), site.input(4), site.input(5)});
+  auto at = [&](size_t i) { return as_number(site, site.input(i)); };
+  ValueId a = site.emit("dequantize", {site.input(0), at(1), at(2)});
+  ValueId b = site.emit("dequantize", {site.input(3), at(4), at(5)});
   ValueId product = site.emit("matmul", {a, b});
-  site.set_output(0, site.emit("quantize", {product, site.input(6), site.input(7)},
+  site.set_output(0, site.emit("quantize", {product, at(6), at(7)},
                                {{"to", std::string(name_of(site.element(7)))}}));
 }
 
@@ -94,29 +136,54 @@ void dynamic_quantize(const Site& site) {
 
 /// Brings one number for each filter to where it meets weights or outputs of this rank.
 ValueId per_filter(const Site& site, ValueId value, size_t rank) {
+  value = as_number(site, value);
   if (value == no_value || site.shape_of(value).size() != 1) return value;
   Shape shape(rank, 1);
   shape[0] = site.shape_of(value)[0];
   return site.reshaped(value, shape);
 }
 
+/// The padding holds the zero point of the data, which stands for 0. What it adds to the sums is
+/// known, as weights are.
 void conv_integer(const Site& site) {
-  ValueId zero = per_filter(site, site.optional_input(3), site.shape(1).size());
-  site.set_output(0, convolved(site, centred(site, site.input(0), site.optional_input(2)),
-                               centred(site, site.input(1), zero), no_value));
+  size_t rank = site.shape(1).size();
+  ValueId za = as_number(site, site.optional_input(2));
+  ValueId zw = per_filter(site, site.optional_input(3), rank);
+  auto weights = narrow(site, site.input(1), zw);
+  auto padding = za == no_value ? Array() : site.constant_of(za);
+  if (!weights || !padding || padding->count() != 1 || rank < 3) {
+    ValueId input = centred(site, site.input(0), za);
+    return site.set_output(
+        0, convolved(site, input, centred(site, site.input(1), zw), no_value, {{"to", to_sums}}));
+  }
+  ValueId sums = convolved(site, site.input(0), *weights, no_value,
+                           {{"padding", padding->real()}, {"to", to_sums}});
+  if (!is_zero(site, za)) {
+    Shape axes;
+    for (size_t d = 1; d < rank; ++d) axes.push_back(static_cast<long>(d));
+    ValueId less = of_zero(site, za, *weights, axes);
+    sums = site.emit("sub", {sums, per_filter(site, less, rank - 1)});
+  }
+  site.set_output(0, sums);
 }
 
-/// Sums are exact in integers; then one factor makes them the numbers that they stand for.
+/// Says what is computed of the numbers that integers stand for. A pass computes it of the
+/// integers.
 void qlinear_conv(const Site& site) {
   size_t rank = site.shape(3).size();
   if (rank < 3) site.wrong("its weights have no kernel");
-  ValueId weight = centred(site, site.input(3), per_filter(site, site.input(5), rank));
-  ValueId sums =
-      convolved(site, centred(site, site.input(0), site.input(2)), weight, site.optional_input(8));
-  ValueId scale = site.emit("mul", {site.input(1), per_filter(site, site.input(4), rank - 1)});
-  ValueId product = site.emit("mul", {site.cast(sums, site.type_of(scale).element), scale});
-  site.set_output(0, site.emit("quantize", {product, site.input(6), site.input(7)},
-                               {{"to", std::string(name_of(site.element(7)))}}));
+  ValueId x_scale = as_number(site, site.input(1)), w_scale = as_number(site, site.input(4));
+  ValueId x = site.emit("dequantize", {site.input(0), x_scale, as_number(site, site.input(2))});
+  ValueId w = site.emit("dequantize", {site.input(3), per_filter(site, w_scale, rank),
+                                       per_filter(site, site.input(5), rank)});
+  ValueId bias = site.optional_input(8);
+  if (bias != no_value) {
+    bias = site.emit("dequantize", {bias, site.emit("mul", {x_scale, w_scale})});
+  }
+  ValueId y = convolved(site, x, w, bias);
+  site.set_output(
+      0, site.emit("quantize", {y, as_number(site, site.input(6)), as_number(site, site.input(7))},
+                   {{"to", std::string(name_of(site.element(7)))}}));
 }
 
 }  // namespace

@@ -342,7 +342,8 @@ Translation along_axis(const std::string& op) {
 
 }  // namespace
 
-ValueId convolved(const Site& site, ValueId input, ValueId weight, ValueId bias) {
+ValueId convolved(const Site& site, ValueId input, ValueId weight, ValueId bias,
+                  const Attributes& more) {
   const Shape shape = site.shape_of(weight);
   if (shape.size() < 3) site.wrong("its weights have no kernel");
   Windowed w = windowed(site, Shape(shape.begin() + 2, shape.end()));
@@ -352,6 +353,7 @@ ValueId convolved(const Site& site, ValueId input, ValueId weight, ValueId bias)
   input = cut(site, input, w);
   Attributes attributes = attributes_of(w);
   attributes["groups"] = site.integer("group", 1);
+  attributes.insert(more.begin(), more.end());
   return site.emit("conv", {input, weight, bias}, attributes);
 }
 

@@ -5,7 +5,9 @@
 
 namespace lathe {
 
-/// Returns the convolution that the node's attributes describe; "input" has the shape of operand 0.
-ValueId convolved(const Site& site, ValueId input, ValueId weight, ValueId bias);
+/// Returns the convolution that the node's attributes describe, and "more"; "input" has the shape
+/// of operand 0.
+ValueId convolved(const Site& site, ValueId input, ValueId weight, ValueId bias,
+                  const Attributes& more = {});
 
 }  // namespace lathe

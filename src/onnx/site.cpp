@@ -189,7 +189,8 @@ std::vector<ValueId> Site::emit_all(std::string_view op, const std::vector<Value
   check(found != nullptr, "translations emit operators that there are");
   try {
     Call call(*found, operands, attributes);
-    if (all_known && is_worth_folding(infer(call), count, state_) &&
+    // What integers stand for stays apart from them: it may be computed with them instead.
+    if (all_known && op != "dequantize" && is_worth_folding(infer(call), count, state_) &&
         is_soon_done(state_.context, call)) {
       std::vector<ValueId> results;
       long made = 0;

@@ -6,6 +6,7 @@
 // operands may have any number of dimensions before the last two, which broadcast, or be vectors.
 #include <algorithm>
 
+#include "ops/op_check.h"
 #include "ops/op_dims.h"
 #include "ops/op_shape.h"
 #include "ops/op_window.h"
@@ -37,7 +38,6 @@ struct Product {
 
 Product product_of(const Call& call) {
   Shape a = call.shape(0), b = call.shape(1);
-  check_same_element(call, 1);
   if (a.empty() || b.empty()) call.refuse("a scalar is no matrix");
   Product p{{}, {}, {}, a.size() > 1, b.size() > 1, 1, 1, a.back()};
   if (p.rows) p.i = a[a.size() - 2];
@@ -57,7 +57,7 @@ std::vector<Type> types_of_matmul(const Call& call) {
   Shape shape = p.batch;
   if (p.rows) shape.push_back(p.i);
   if (p.columns) shape.push_back(p.j);
-  return {{call.element(0), shape}};
+  return {{sums_element(call, 2), shape}};
 }
 
 Nest nest_of_matmul_call(isl::ctx ctx, const Call& call) {
@@ -95,8 +95,12 @@ Op matmul() {
            {"k", std::nullopt, "columns of A, rows of B"}},
           nest_of_matmul_sizes,
           {"matmul(i=4, j=5, k=6)", "matmul(n=2, i=3, j=4, k=5)", "matmul(i=1, j=7, k=3)",
-           "matmul(f32[2x1x3x4], f32[5x4x2])"},
-          {.least = 2, .most = 2, .infer = types_of_matmul, .nest = nest_of_matmul_call}};
+           "matmul(f32[2x1x3x4], f32[5x4x2])", "matmul(u8[3x4], i8[4x2], to=\"i32\")"},
+          {.least = 2,
+           .most = 2,
+           .settings = {sums_setting()},
+           .infer = types_of_matmul,
+           .nest = nest_of_matmul_call}};
 }
 
 }  // namespace lathe::ops

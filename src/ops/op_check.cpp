@@ -3,7 +3,21 @@
 
 #include <algorithm>
 
+#include "ops/op_dims.h"
+
 namespace lathe::ops {
+namespace {
+
+/// Fails unless sums of the type "to" hold what operand "i" has, and more.
+void check_narrower(const Call& call, size_t i, Element to) {
+  Element own = call.element(i);
+  bool is_number = own != Element::boolean && own != Element::string;
+  if (is_number && is_float(own) == is_float(to) && size_of(own) < size_of(to)) return;
+  call.refuse("to=\"{}\" is no wider type than {}, that of operand {}", name_of(to), name_of(own),
+              i);
+}
+
+}  // namespace
 
 void check_float(const Call& call, size_t i) {
   if (is_float(call.element(i))) return;
@@ -43,6 +57,24 @@ Element element_setting(const Call& call, const std::string& name,
   std::string known;
   for (Element choice : choices) known += fmt::format(" {}", name_of(choice));
   call.refuse("{}=\"{}\" must be one of:{}", name, call.text(name), known);
+}
+
+Setting sums_setting() {
+  return {"to", std::string(), "the element type of sums, wider than that of operands; theirs"};
+}
+
+Element sums_element(const Call& call, size_t factors) {
+  if (call.text("to").empty()) {
+    for (size_t i = 1; i < factors; ++i) check_same_element(call, i);
+    return call.element(0);
+  }
+  Element to =
+      element_setting(call, "to", {Element::f32, Element::f64, Element::i32, Element::i64});
+  for (size_t i = 0; i < factors; ++i) check_narrower(call, i, to);
+  if (call.has(factors) && call.element(factors) != to) {
+    call.refuse("to=\"{}\", but the bias is {}", name_of(to), name_of(call.element(factors)));
+  }
+  return to;
 }
 
 std::vector<Type> float_along_axis(const Call& call) {

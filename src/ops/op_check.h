@@ -19,6 +19,13 @@ void check_broadcasts_to(const Call& call, size_t i, const Shape& shape);
 Element element_setting(const Call& call, const std::string& name,
                         const std::vector<Element>& allowed = {});
 
+/// Returns the setting "to" of operators that add up: the element type of their sums.
+Setting sums_setting();
+/// Returns the element type in which a call adds up its first "factors" operands, or products of
+/// them. That is theirs, if the setting "to" names no wider one: then they may be any narrower ones
+/// of its kind. A bias, the operand behind them, is one of the summands.
+Element sums_element(const Call& call, size_t factors);
+
 /// Infers one output of the type of operand 0. Fails unless its elements are floats and it has the
 /// dimension that the attribute "axis" names.
 std::vector<Type> float_along_axis(const Call& call);

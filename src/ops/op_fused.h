@@ -15,9 +15,13 @@ struct Source {
   size_t index = 0;
 };
 
-/// Does the call treat each element of its output alone, in one statement? Formulas do, batch
-/// normalisation with given statistics, and their gradients by operands of the output's shape.
+/// Does the call treat each element of its output alone, in one statement? Formulas do, what makes
+/// another type of elements, batch normalisation with given statistics, and their gradients by
+/// operands of the output's shape.
 bool is_elementwise(const Call& call);
+
+/// Does the call make other types of elements, each alone?
+bool is_conversion(const Call& call);
 
 /// One call of a fused operator as it is written: conv(%0, %1, pads=[1, 1, 1, 1]).
 struct Part {

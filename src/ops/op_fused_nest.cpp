@@ -318,8 +318,12 @@ class Composer {
 
 }  // namespace
 
+bool is_conversion(const Call& call) {
+  return call.name() == "cast" || call.name() == "quantize" || call.name() == "dequantize";
+}
+
 bool is_elementwise(const Call& call) {
-  if (is_formula(call.name()) || call.name() == "batch_norm") return true;
+  if (is_formula(call.name()) || is_conversion(call) || call.name() == "batch_norm") return true;
   if (call.name() != "adjoint") return false;
   std::shared_ptr<const Differentiated> known = differentiated(call);
   const Call& of = known->of;

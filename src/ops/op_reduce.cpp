@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "nest/partial_sums.h"
+#include "ops/op_check.h"
 #include "ops/op_dims.h"
 
 namespace lathe::ops {
@@ -110,7 +111,12 @@ Expr less_kept(StatementBuilder& s, const Reduction& r, size_t I, size_t M) {
 }
 
 std::vector<Type> reduced_types(const Call& call) {
-  return {{call.element(0), reduction(call).output()}};
+  const std::vector<Setting>& settings = call.op().graph.settings;
+  bool can_widen = std::any_of(settings.begin(), settings.end(), [](const Setting& setting) {
+    return setting.name == sums_setting().name;
+  });
+  Element element = can_widen ? sums_element(call, 1) : call.element(0);
+  return {{element, reduction(call).output()}};
 }
 
 Array filled(const Type& type, double value) {

@@ -20,7 +20,7 @@ Graph run_backward_fold_scale_axis(const Graph& graph, const PassContext& /*cont
     // What this pass has changed is looked at when it runs again.
     if (!producer || rewrite.graph.nodes[*producer].op != "conv") continue;
     const Node conv = graph.nodes[*producer];
-    if (conv.op != "conv") continue;
+    if (conv.op != "conv" || !takes_factors(graph, conv)) continue;
     std::vector<ValueId> inputs = conv.inputs;
     for (size_t i = 1; i < inputs.size(); ++i) {
       if (inputs[i] == no_value) continue;

@@ -49,7 +49,8 @@ Graph run_batching_ops(const Graph& graph, const PassContext& /*context*/) {
     bool are_matrices =
         weight.shape.size() == 2 && graph.values[node.inputs[0]].type.shape.size() == 2;
     if (!are_matrices || !is_known_before(graph, node.inputs[1])) continue;
-    alike[fmt::format("{} {}", node.inputs[0], print_type(weight))].push_back(n);
+    Element sums = graph.values[node.outputs[0]].type.element;
+    alike[fmt::format("{} {} {}", node.inputs[0], print_type(weight), name_of(sums))].push_back(n);
   }
   Rewrite rewrite(graph);
   for (const auto& [like, nodes] : alike) {

@@ -1,13 +1,24 @@
 // fake_quantization_to_integer.cpp: computes on integers what is computed on the numbers that they
 // stand for.
 //
-//   y = conv(dequantize(a, s), dequantize(w, t))     =>     y = relu(conv(a, w))
-//   z = quantize(relu(y), u)                                z = quantize(dequantize(y, s * t), u)
+//   y = conv(dequantize(a, s, z), dequantize(w, t), b)
+//   r = quantize(relu(y), u)
+// =>
+//   y = conv(a, w, [-z * sum(w)], padding=z, to="i32")
+//   r = quantize(relu(add(dequantize(y, s * t), b)), u)
 //
 // One rule for each operator says what it does to the integers, and what these then stand for. So
-// dequantize moves behind one operator after the other, until quantize undoes it. Integers are
-// added up exactly. Before, products were rounded: that can decide between two neighbours, so a
-// quantised result may differ by one.
+// dequantize moves behind one operator after the other, until quantize undoes it. It stays right
+// behind sums, which are wide: what follows is computed on numbers, beside the sums.
+//
+// A product reads the narrow integers as they are. The zero point z of its data is the same in all
+// summands, so it is taken out of the sum: weights are known, and so is what it adds up to. Then
+// the padding holds z, which stands for 0. Data that a processor reads less well than others of 8
+// bits become those, with another zero point.
+//
+// Integers are added up exactly. Before, products were rounded: that can decide between two
+// neighbours, so a quantised result may differ by one.
+#include <algorithm>
 #include <map>
 
 #include "ops/op.h"
@@ -18,27 +29,25 @@
 namespace lathe::passes {
 namespace {
 
+/// Sums of narrow integers are wide.
+const std::pair<const std::string, Attribute> to_sums{"to", std::string("i32")};
+
 class IntegerRewrite {
  public:
-  explicit IntegerRewrite(const Graph& graph) : numbers_(graph) {}
+  IntegerRewrite(const Graph& graph, Element data) : numbers_(graph), data_(data) {}
 
   Graph run() {
     using Rule = void (IntegerRewrite::*)(size_t);
-    const std::map<std::string, Rule> rules = {{"add", &IntegerRewrite::add},
-                                               {"concat", &IntegerRewrite::join},
-                                               {"conv", &IntegerRewrite::multiply},
-                                               {"expand", &IntegerRewrite::move},
-                                               {"fully_connected", &IntegerRewrite::multiply},
-                                               {"global_pool", &IntegerRewrite::average},
-                                               {"identity", &IntegerRewrite::move},
-                                               {"matmul", &IntegerRewrite::multiply},
-                                               {"max_pool", &IntegerRewrite::choose},
-                                               {"quantize", &IntegerRewrite::cancel},
-                                               {"relu", &IntegerRewrite::bound},
-                                               {"reshape", &IntegerRewrite::move},
-                                               {"slice", &IntegerRewrite::move},
-                                               {"take", &IntegerRewrite::move},
-                                               {"transpose", &IntegerRewrite::move}};
+    const std::map<std::string, Rule> rules = {
+        {"concat", &IntegerRewrite::join},         {"conv", &IntegerRewrite::multiply},
+        {"expand", &IntegerRewrite::move},         {"fully_connected", &IntegerRewrite::multiply},
+        {"global_pool", &IntegerRewrite::average}, {"identity", &IntegerRewrite::move},
+        {"matmul", &IntegerRewrite::multiply},     {"max_pool", &IntegerRewrite::choose},
+        {"pad", &IntegerRewrite::surround},        {"quantize", &IntegerRewrite::cancel},
+        {"relu", &IntegerRewrite::bound},          {"reshape", &IntegerRewrite::move},
+        {"slice", &IntegerRewrite::move},          {"take", &IntegerRewrite::move},
+        {"transpose", &IntegerRewrite::turn}};
+    numbers_.retype(data_);
     for (size_t n = 0; n < numbers_.graph().nodes.size(); ++n) {
       auto rule = rules.find(numbers_.graph().nodes[n].op);
       if (rule != rules.end()) (this->*rule->second)(n);
@@ -48,29 +57,69 @@ class IntegerRewrite {
 
  private:
   QuantisedGraph numbers_;
+  Element data_;  // of 8 bits, that products read best
+
+  /// Returns what a value stands for, if its integers are small.
+  std::optional<QuantisedValue> small(ValueId id) const {
+    auto x = numbers_.quantised(id);
+    return x && numbers_.is_small(*x) ? x : std::nullopt;
+  }
 
   /// The operator does to the integers what it does to the numbers that they stand for.
   void apply(size_t n, QuantisedValue x) {
     const Node& node = numbers_.node(n);
-    x.integers = numbers_.call(n, node.op, {x.integers}, node.attributes);
+    x.integers = numbers_.folded(n, node.op, {x.integers}, node.attributes);
     numbers_.become(n, x);
   }
 
   /// Integers move as the numbers do, if it does not matter where they are.
   void move(size_t n) {
-    auto x = numbers_.quantised(numbers_.node(n).inputs[0]);
+    auto x = small(numbers_.node(n).inputs[0]);
     if (x && numbers_.is_uniform(*x)) apply(n, *x);
+  }
+
+  /// What is around numbers is 0, for which the zero point stands.
+  void surround(size_t n) {
+    const Node node = numbers_.node(n);
+    auto x = small(node.inputs[0]);
+    auto zero = x ? numbers_.zero_of(*x) : std::nullopt;
+    if (!zero || !numbers_.is_uniform(*x)) return;
+    if (call_of(numbers_.graph(), node).real("value") != 0) return;
+    Attributes attributes = node.attributes;
+    attributes["value"] = static_cast<double>(*zero);
+    x->integers = numbers_.call(n, "pad", {x->integers}, attributes);
+    numbers_.become(n, *x);
+  }
+
+  /// The same, and scales of channels move with these.
+  void turn(size_t n) {
+    auto x = small(numbers_.node(n).inputs[0]);
+    if (!x) return;
+    if (!numbers_.is_uniform(*x)) {
+      x->scale = turned(n, x->scale);
+      if (x->zero != no_value) x->zero = turned(n, x->zero);
+    }
+    apply(n, *x);
+  }
+
+  ValueId turned(size_t n, ValueId id) {
+    const Node node = numbers_.node(n);
+    Shape shape = numbers_.shape(id);
+    if (shape.empty()) return id;
+    shape.insert(shape.begin(), numbers_.shape(node.inputs[0]).size() - shape.size(), 1);
+    ValueId whole = numbers_.folded(n, "reshape", {id}, {{"shape", shape}});
+    return numbers_.folded(n, "transpose", {whole}, node.attributes);
   }
 
   /// The greatest integer of a channel stands for its greatest number.
   void choose(size_t n) {
-    auto x = numbers_.quantised(numbers_.node(n).inputs[0]);
+    auto x = small(numbers_.node(n).inputs[0]);
     if (x && numbers_.is_by_channel(*x) && numbers_.is_rising(*x)) apply(n, *x);
   }
 
   /// What is below the zero point stands for a number below 0.
   void bound(size_t n) {
-    auto x = numbers_.quantised(numbers_.node(n).inputs[0]);
+    auto x = small(numbers_.node(n).inputs[0]);
     if (!x || !numbers_.is_rising(*x)) return;
     if (x->zero == no_value) return apply(n, *x);
     x->integers = numbers_.call(n, "maximum", {x->integers, x->zero});
@@ -80,7 +129,7 @@ class IntegerRewrite {
   /// Operands that stand for numbers in the same way are one list of integers.
   void join(size_t n) {
     const Node& node = numbers_.node(n);
-    auto first = numbers_.quantised(node.inputs[0]);
+    auto first = small(node.inputs[0]);
     if (!first || !numbers_.is_uniform(*first)) return;
     std::vector<ValueId> integers;
     for (ValueId id : node.inputs) {
@@ -92,54 +141,122 @@ class IntegerRewrite {
     numbers_.become(n, *first);
   }
 
-  /// Numbers of one scale are added as integers.
-  void add(size_t n) {
-    const Node& node = numbers_.node(n);
-    auto a = numbers_.quantised(node.inputs[0]), b = numbers_.quantised(node.inputs[1]);
-    if (!a || !b || !numbers_.is_uniform(*a) || !numbers_.is_same(a->scale, b->scale)) return;
-    if (!numbers_.is_small(*a) || !numbers_.is_small(*b)) return;
-    ValueId sum = numbers_.call(n, "add", {numbers_.centred(n, *a), numbers_.centred(n, *b)});
-    numbers_.become(n, {sum, a->scale, no_value});
-  }
-
   /// The mean is the sum, of a scale that is so much smaller.
   void average(size_t n) {
-    const Node& node = numbers_.node(n);
-    auto x = numbers_.quantised(node.inputs[0]);
-    if (!x || !numbers_.is_by_channel(*x) || !numbers_.is_small(*x)) return;
+    const Node node = numbers_.node(n);
+    auto x = small(node.inputs[0]);
+    auto zero = x ? numbers_.zero_of(*x) : std::nullopt;
+    if (!zero || !numbers_.is_by_channel(*x)) return;
     const Shape shape = numbers_.shape(node.inputs[0]);
     Shape axes;
     for (size_t d = 2; d < shape.size(); ++d) axes.push_back(static_cast<long>(d));
     long count = count_of(Shape(shape.begin() + 2, shape.end()));
     if (!numbers_.can_add(count, 1)) return;
-    ValueId sum = numbers_.call(n, "reduce_sum", {numbers_.centred(n, *x)}, {{"axes", axes}});
-    ValueId number = numbers_.real(static_cast<double>(count));
-    ValueId scale = numbers_.scale(n, "div", {x->scale, number});
-    numbers_.become(n, {sum, scale, no_value});
+    ValueId sum = numbers_.call(n, "reduce_sum", {x->integers}, {{"axes", axes}, to_sums});
+    ValueId number = numbers_.known("count", single(static_cast<double>(count)));
+    ValueId scale = numbers_.folded(n, "div", {x->scale, number});
+    ValueId zeros = *zero == 0 ? no_value : numbers_.known("zeros", integers({}, {*zero * count}));
+    numbers_.become(n, {sum, scale, zeros});
   }
 
   /// Sums of products have the product of both scales. So has a bias, or it is added to the
   /// numbers.
   void multiply(size_t n) {
     const Node node = numbers_.node(n);
-    auto x = numbers_.quantised(node.inputs[0]), w = numbers_.quantised(node.inputs[1]);
+    auto x = small(node.inputs[0]), w = small(node.inputs[1]);
     if (!x || !w || !numbers_.is_uniform(*x)) return;
     auto own = numbers_.scale_of_outputs(n, *w);
-    if (!own || !numbers_.is_small(*x) || !numbers_.is_small(*w)) return;
-    if (!numbers_.can_add(summands(node), 2)) return;
-    std::vector<ValueId> integers{numbers_.centred(n, *x), numbers_.centred(n, *w)};
-    ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : no_value;
+    if (!own || !numbers_.can_add(summands(node), 2)) return;
+    ValueId scale = numbers_.folded(n, "mul", {x->scale, *own});
+    ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : no_value, summand = no_value;
     if (auto b = numbers_.quantised(bias); b && numbers_.is_bias(*b, *x, *w)) {
-      integers.push_back(b->integers);
+      summand = b->integers;
       bias = no_value;
     }
-    QuantisedValue y{numbers_.call(n, node.op, integers, node.attributes),
-                     numbers_.scale(n, "mul", {x->scale, *own}), no_value};
+    QuantisedValue y = sums(n, *x, *w, summand);
+    y.scale = scale;
     if (bias == no_value) {
       numbers_.become(n, y);
     } else {
       numbers_.become_biased(n, y, bias);
     }
+  }
+
+  /// Returns the sums of products of narrow integers, where the zero points allow it.
+  QuantisedValue sums(size_t n, QuantisedValue x, const QuantisedValue& w, ValueId bias) {
+    const Node node = numbers_.node(n);
+    auto weights = numbers_.narrow(n, w);
+    auto zero = numbers_.zero_of(x);
+    if (!weights || !zero) return wide_sums(n, x, w, bias);
+    bool can_take_out = is_one_matrix(n) && numbers_.is_known(*weights) &&
+                        (bias == no_value || numbers_.is_known(bias));
+    if (*zero != 0 && !can_take_out) return wide_sums(n, x, w, bias);
+    bool is_signed = numbers_.element(*weights) == Element::i8;
+    if (can_take_out && is_signed && numbers_.element(x.integers) != data_) {
+      x = numbers_.retyped(n, x, data_);
+      zero = numbers_.zero_of(x);
+    }
+    Attributes attributes = node.attributes;
+    attributes.insert(to_sums);
+    if (*zero != 0 && is_padded(node)) attributes["padding"] = static_cast<double>(*zero);
+    std::vector<ValueId> operands{x.integers, *weights};
+    ValueId out_of_sums = no_value;
+    if (*zero != 0) {
+      ValueId part = taken_out(n, *weights, *zero, bias);
+      (node.op == "matmul" ? out_of_sums : bias) = part;
+    }
+    if (bias != no_value) operands.push_back(bias);
+    return {numbers_.call(n, node.op, operands, attributes), no_value, out_of_sums};
+  }
+
+  /// Returns sums of 16-bit integers, which take more time and memory.
+  QuantisedValue wide_sums(size_t n, const QuantisedValue& x, const QuantisedValue& w,
+                           ValueId bias) {
+    const Node node = numbers_.node(n);
+    std::vector<ValueId> operands{numbers_.centred(n, x), numbers_.centred(n, w)};
+    if (bias != no_value) operands.push_back(bias);
+    Attributes attributes = node.attributes;
+    attributes.insert(to_sums);
+    return {numbers_.call(n, node.op, operands, attributes), no_value, no_value};
+  }
+
+  /// Returns the bias of each filter less what its weights make of the zero point. Of a matrix,
+  /// which has no bias, only the latter.
+  ValueId taken_out(size_t n, ValueId weights, long zero, ValueId bias) {
+    const Array& data = *numbers_.graph().values[weights].data;
+    std::vector<long> numbers = data.integers();
+    if (numbers_.node(n).op == "matmul") {
+      long rows = data.rank() == 2 ? -2 : -1;
+      ValueId sum = numbers_.folded(n, "reduce_sum", {weights},
+                                    {{"axes", Shape{rows}}, {"keep", 0L}, to_sums});
+      return numbers_.folded(n, "mul", {sum, numbers_.known("zero", integers({}, {zero}))});
+    }
+    auto filters = static_cast<size_t>(data.shape()[0]), each = numbers.size() / filters;
+    std::vector<long> result(filters, 0);
+    if (bias != no_value) result = numbers_.graph().values[bias].data->integers();
+    for (size_t i = 0; i < numbers.size(); ++i) result[i / each] -= zero * numbers[i];
+    return numbers_.known(numbers_.node(n).name + ".bias",
+                          integers({static_cast<long>(filters)}, result));
+  }
+
+  static Array single(double number) {
+    return Array::of_reals(Element::f32, {}, std::vector<double>{number});
+  }
+  static Array integers(const Shape& shape, const std::vector<long>& numbers) {
+    return Array::of_integers(Element::i32, shape, numbers);
+  }
+
+  /// Do all samples see the same weights?
+  bool is_one_matrix(size_t n) const {
+    const Node& node = numbers_.node(n);
+    return node.op != "matmul" || numbers_.shape(node.inputs[1]).size() <= 2;
+  }
+
+  bool is_padded(const Node& node) const {
+    auto pads = node.attributes.find("pads");
+    if (pads == node.attributes.end()) return false;
+    const Shape& list = std::get<Shape>(pads->second);
+    return std::any_of(list.begin(), list.end(), [](long pad) { return pad != 0; });
   }
 
   /// Returns how many products each output is the sum of.
@@ -161,8 +278,8 @@ class IntegerRewrite {
   }
 };
 
-Graph run_fake_quantization_to_integer(const Graph& graph, const PassContext& /*context*/) {
-  return IntegerRewrite(graph).run();
+Graph run_fake_quantization_to_integer(const Graph& graph, const PassContext& context) {
+  return IntegerRewrite(graph, context.data).run();
 }
 
 }  // namespace

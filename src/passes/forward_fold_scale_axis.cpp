@@ -18,6 +18,7 @@ Graph run_forward_fold_scale_axis(const Graph& graph, const PassContext& /*conte
   for (size_t n = 0; n < graph.nodes.size(); ++n) {
     const Node& node = graph.nodes[n];
     if (node.op != "conv" || call_of(graph, node).integer("groups") != 1) continue;
+    if (!takes_factors(graph, node)) continue;
     auto producer = rewrite.only_for(n, node.inputs[0]);
     auto scaling = producer ? scaling_of(graph, graph.nodes[*producer]) : std::nullopt;
     if (!scaling) continue;

@@ -8,12 +8,19 @@
 // two chains joins them, if one of them is element-wise throughout. The fused node stands where the
 // last member stood: there the operands of all are computed.
 //
+// Members may be of different types. Results in between are not stored, so they are not rounded to
+// their types either: integers that might wrap around, and numbers of half the size, end a chain.
+// What only makes wider numbers of narrow ones is computed again for each user, which then reads
+// the narrow ones; so it does not follow what only moves these.
+//
 // A chain has a limit. All its calls are statements of one nest and one kernel, and what schedules,
 // judges and compiles those looks at pairs of statements: work that grows with their square.
 #include <algorithm>
 
 #include "passes/pass.h"
 #include "passes/pass_fused.h"
+#include "passes/pass_ranges.h"
+#include "passes/pass_rewrite.h"
 
 namespace lathe::passes {
 namespace {
@@ -22,6 +29,48 @@ namespace {
 /// value through memory once costs nothing beside computing it.
 constexpr size_t most_calls = 32;
 
+/// The largest integers that a chain computes with: any number can stand for them.
+constexpr long most_integer_bytes = 4;
+
+/// Does a node make a wider type of each element?
+bool widens(const Graph& graph, const Node& node) {
+  Call call = call_of(graph, node);
+  if (!ops::is_conversion(call) || graph.values[node.outputs[0]].type.dynamic) return false;
+  long from = size_of(call.element(0));
+  return from > 0 && from < size_of(graph.values[node.outputs[0]].type.element);
+}
+
+/// Does a node compute nothing new, but put elements elsewhere?
+bool only_moves(const Graph& graph, const Node& node) {
+  Context context;
+  Nest nest = nest_of(context, call_of(graph, node));
+  return std::all_of(nest.statements().begin(), nest.statements().end(), [](const Statement& s) {
+    bool is_element = s.value.op == Expr::Op::read || s.value.op == Expr::Op::number;
+    return s.update == Update::assign && is_element;
+  });
+}
+
+/// Returns the graph in which each element-wise user of a wider value has one of its own.
+Graph with_own_widened(const Graph& graph) {
+  Rewrite rewrite(graph);
+  std::vector<std::vector<size_t>> readers = consumers(graph);
+  for (const Node& node : graph.nodes) {
+    if (node.outputs.size() != 1 || !widens(graph, node)) continue;
+    ValueId wide = node.outputs[0];
+    // The last user keeps it.
+    for (size_t i = 0; i + 1 < readers[wide].size(); ++i) {
+      size_t reader = readers[wide][i];
+      if (reader == readers[wide][i + 1]) continue;
+      if (!ops::is_elementwise(call_of(graph, graph.nodes[reader]))) continue;
+      ValueId own = rewrite.call_before(reader, node.op, node.inputs, node.attributes,
+                                        graph.values[wide].name + ".again");
+      std::vector<ValueId>& inputs = rewrite.graph.nodes[reader].inputs;
+      std::replace(inputs.begin(), inputs.end(), wide, own);
+    }
+  }
+  return rewrite.finish();
+}
+
 class Fuser {
  public:
   explicit Fuser(const Graph& graph)
@@ -29,7 +78,8 @@ class Fuser {
         readers_(consumers(graph)),
         is_output_(graph.values.size(), false),
         chain_of_(graph.values.size()),
-        is_elementwise_(graph.nodes.size(), false) {
+        is_elementwise_(graph.nodes.size(), false),
+        ranges_(ranges_of(graph)) {
     for (ValueId id : graph.outputs) is_output_[id] = true;
   }
 
@@ -60,28 +110,52 @@ class Fuser {
   std::vector<std::optional<size_t>> chain_of_;  // whose result the value is
   std::vector<Chain> chains_;
   std::vector<bool> is_elementwise_;  // of each node
+  std::vector<Range> ranges_;         // of each value
 
   const Type& type(ValueId id) const { return graph_.values[id].type; }
 
-  /// May the node be part of a chain? It has a nest and one output, and all its values are reals
-  /// of one type: results in between are not rounded to the range of integers.
+  /// May numbers of this type be computed in a chain?
+  static bool is_computed(Element element) {
+    if (is_float(element)) return true;
+    return is_integral(element) && element != Element::boolean &&
+           size_of(element) <= most_integer_bytes;
+  }
+
+  /// May the node be part of a chain? It has a nest and one output, which is right before it is
+  /// rounded to its type.
   bool can_be_fused(const Node& node) const {
     if (node.outputs.size() != 1 || node.op == "fused" || node.op == "concat") return false;
     const Type& output = type(node.outputs[0]);
     Call call = call_of(graph_, node);
-    if (call.op().graph.run != nullptr || output.dynamic || !is_float(output.element)) return false;
+    if (call.op().graph.run != nullptr || output.dynamic) return false;
+    if (!is_computed(output.element)) return false;
     for (size_t i = 0; i < call.inputs(); ++i) {
-      if (call.has(i) && call.element(i) != output.element) return false;
+      if (call.has(i) && !is_computed(call.element(i))) return false;
     }
-    return has_nest(call) && infer(call).size() == 1;
+    return has_nest(call) && infer(call).size() == 1 && fits_its_type(graph_, ranges_, node);
+  }
+
+  /// Does a value lose digits when it is stored? Then nothing may be computed from what it was.
+  bool is_narrowed(ValueId id) const {
+    const Node& from = graph_.nodes[chains_[*chain_of_[id]].back()];
+    Element to = type(id).element;
+    return is_float(to) && std::any_of(from.inputs.begin(), from.inputs.end(), [&](ValueId read) {
+             return read != no_value && is_float(type(read).element) &&
+                    size_of(type(read).element) > size_of(to);
+           });
   }
 
   /// Returns the chain that a node can continue by reading "id", if there is one.
   std::optional<size_t> chain_to_continue(const Node& node, ValueId id) const {
     if (id == no_value) return std::nullopt;
     if (is_output_[id] || readers_[id].size() != 1) return std::nullopt;
-    auto chain = type(id) == type(node.outputs[0]) ? chain_of_[id] : std::nullopt;
-    return chain && chains_[*chain].size() < most_calls ? chain : std::nullopt;
+    if (type(id).shape != type(node.outputs[0]).shape) return std::nullopt;
+    auto chain = chain_of_[id];
+    if (chain && widens(graph_, node) &&
+        only_moves(graph_, graph_.nodes[chains_[*chain].front()])) {
+      return std::nullopt;
+    }
+    return chain && !is_narrowed(id) && chains_[*chain].size() < most_calls ? chain : std::nullopt;
   }
 
   /// Adds a node to the best chain that it can continue, or begins one.
@@ -129,8 +203,9 @@ class Fuser {
 }  // namespace
 
 Pass fuse_ops() {
-  return {"FuseOps", "compute operators on each element with what they read",
-          [](const Graph& graph, const PassContext&) { return Fuser(graph).fuse(); }};
+  return {
+      "FuseOps", "compute operators on each element with what they read",
+      [](const Graph& graph, const PassContext&) { return Fuser(with_own_widened(graph)).fuse(); }};
 }
 
 }  // namespace lathe::passes

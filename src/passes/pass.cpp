@@ -12,7 +12,9 @@ namespace {
 
 /// What compiling a network does to its graph, from the first pass to the last.
 constexpr const char* usual[] = {
-    // First, as the operands that it makes constants are what the next pass looks for.
+    // Before constants are folded: weights are no longer integers then.
+    "FakeQuantizationToInteger",
+    // Early, as the operands that it makes constants are what the next pass looks for.
     "FoldConstant",
     // Before fusing, which would hide a producer that can take a normalisation.
     "SimplifyInference",

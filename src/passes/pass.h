@@ -25,6 +25,7 @@ struct PassContext {
   long workers = 1;
   long memory = any_memory;         ///< bytes that values may take
   LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit
+  Element data = Element::i8;       ///< what integers products read best, besides weights of i8
 };
 
 struct Pass {

@@ -25,15 +25,16 @@ bool is_window(std::string_view op) {
 struct Part {
   std::string op;
   bool is_gradient = false;
+  bool is_conversion = false;
 };
 
 Part part_of(const Call& call) {
-  if (call.name() != "adjoint") return {call.name()};
+  if (call.name() != "adjoint") return {call.name(), false, ops::is_conversion(call)};
   return {part_of(ops::differentiated(call)->of).op, true};
 }
 
 std::vector<Part> operators_of(const Graph& graph, const Node& node) {
-  if (node.op != "fused" && node.op != "adjoint") return {{node.op}};
+  if (node.op != "fused" && node.op != "adjoint") return {part_of(call_of(graph, node))};
   std::vector<Part> result;
   for (const ops::TypedPart& typed : calls_of(graph, node)) {
     // What only chooses elements is not computed.
@@ -174,7 +175,8 @@ bool takes_any_layout(const Graph& graph, const Node& node) {
   std::vector<Part> all = operators_of(graph, node);
   return std::all_of(all.begin(), all.end(), [](const Part& part) {
     bool reduces = part.is_gradient && (part.op == "reduce_mean" || part.op == "variance");
-    return is_window(part.op) || is_formula(part.op) || part.op == "batch_norm" || reduces;
+    return is_window(part.op) || is_formula(part.op) || part.op == "batch_norm" || reduces ||
+           part.is_conversion;
   });
 }
 

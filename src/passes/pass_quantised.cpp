@@ -6,6 +6,7 @@
 
 #include "base/element.h"
 #include "ops/op.h"
+#include "passes/pass_ranges.h"
 
 namespace lathe::passes {
 namespace {
@@ -43,6 +44,15 @@ bool QuantisedGraph::is_by_channel(const QuantisedValue& x) const {
   return is_one(x.scale) && is_one(x.zero);
 }
 
+std::optional<long> QuantisedGraph::zero_of(const QuantisedValue& x) const {
+  if (x.zero == no_value) return 0;
+  if (!is_known(x.zero)) return std::nullopt;
+  std::vector<long> numbers = graph().values[x.zero].data->integers();
+  bool one =
+      std::adjacent_find(numbers.begin(), numbers.end(), std::not_equal_to<>()) == numbers.end();
+  return one && !numbers.empty() ? std::optional(numbers[0]) : std::nullopt;
+}
+
 bool QuantisedGraph::is_rising(const QuantisedValue& x) const {
   const auto& data = graph().values[x.scale].data;
   if (!data) return false;
@@ -75,7 +85,7 @@ bool QuantisedGraph::mean_the_same(const QuantisedValue& a, const QuantisedValue
 
 bool QuantisedGraph::is_bias(const QuantisedValue& bias, const QuantisedValue& x,
                              const QuantisedValue& weights) const {
-  if (element(bias.integers) != Element::i32 || bias.zero != no_value) return false;
+  if (element(bias.integers) != Element::i32 || zero_of(bias) != 0) return false;
   const auto &own = graph().values[bias.scale].data, &left = graph().values[x.scale].data,
              &right = graph().values[weights.scale].data;
   if (!own || !left || !right || own->count() != right->count()) return false;
@@ -97,10 +107,9 @@ std::optional<ValueId> QuantisedGraph::scale_of_outputs(size_t n, const Quantise
   Shape filters(all.size(), 1);
   filters[0] = all[0];
   if (own != filters) return std::nullopt;
-  return this->scale(n, "reshape", {weights.scale}, {{"shape", per_channel(n, weights.scale)}});
+  return folded(n, "reshape", {weights.scale}, {{"shape", per_channel(n, weights.scale)}});
 }
 
-/// Returns the shape of a number for each channel that broadcasts to the outputs.
 Shape QuantisedGraph::per_channel(size_t n, ValueId id) const {
   Shape aligned(shape(node(n).outputs[0]).size() - 1, 1);
   aligned[0] = shape(id)[0];
@@ -112,28 +121,88 @@ ValueId QuantisedGraph::call(size_t n, const std::string& op, const std::vector<
   return rewrite_.call_before(n, op, inputs, attributes, node(n).name + "." + op);
 }
 
-ValueId QuantisedGraph::scale(size_t n, const std::string& op, const std::vector<ValueId>& inputs,
-                              const Attributes& attributes) {
+ValueId QuantisedGraph::folded(size_t n, const std::string& op, const std::vector<ValueId>& inputs,
+                               const Attributes& attributes) {
   std::vector<Array> known;
   for (ValueId id : inputs) {
     if (!graph().values[id].data) return call(n, op, inputs, attributes);
     known.push_back(*graph().values[id].data);
   }
   Call made = call_of(graph(), {"", op, attributes, inputs, {}});
-  Array data = evaluate(context_, made, known).front();
-  return rewrite_.add({node(n).name + ".scale", Value::Kind::constant, infer(made).front(), data});
+  return this->known(node(n).name + "." + op, evaluate(context_, made, known).front());
 }
 
 ValueId QuantisedGraph::centred(size_t n, const QuantisedValue& x) {
-  Attributes to{{"to", std::string("i32")}};
+  Attributes to{{"to", std::string("i16")}};
   ValueId wide = call(n, "cast", {x.integers}, to);
   return x.zero == no_value ? wide : call(n, "sub", {wide, call(n, "cast", {x.zero}, to)});
 }
 
-ValueId QuantisedGraph::real(double number) {
-  std::vector<double> one{number};
-  Array data = Array::of_reals(Element::f32, {}, one);
-  return rewrite_.add({"number", Value::Kind::constant, {Element::f32, {}}, data});
+std::optional<ValueId> QuantisedGraph::narrow(size_t n, const QuantisedValue& x) {
+  if (zero_of(x) == 0) return x.integers;
+  if (!is_known(x.integers) || !is_known(x.zero)) return std::nullopt;
+  Attributes wide{{"to", std::string("i16")}};
+  ValueId less =
+      folded(n, "sub", {folded(n, "cast", {x.integers}, wide), folded(n, "cast", {x.zero}, wide)});
+  Range range = range_of(*graph().values[less].data);
+  bool fits = range.least >= static_cast<double>(lowest_of(Element::i8)) &&
+              range.greatest <= static_cast<double>(highest_of(Element::i8));
+  return fits ? folded(n, "cast", {less}, {{"to", std::string("i8")}}) : less;
+}
+
+ValueId QuantisedGraph::known(const std::string& name, const Array& data) {
+  return rewrite_.add({name, Value::Kind::constant, {data.element(), data.shape()}, data});
+}
+
+/// Are all users of a value nodes that look at what it stands for?
+bool QuantisedGraph::can_be_retyped(ValueId id) const {
+  if (rewrite_.is_output(id)) return false;
+  for (const Node& user : graph().nodes) {
+    bool reads = std::find(user.inputs.begin(), user.inputs.end(), id) != user.inputs.end();
+    if (!reads) continue;
+    bool looks = user.op == "dequantize" && user.inputs[0] == id;
+    if (!looks || (user.inputs.size() > 2 && !is_known(user.inputs[2]))) return false;
+  }
+  return true;
+}
+
+/// Returns the zero point of integers whose type begins elsewhere.
+ValueId QuantisedGraph::moved_zero(ValueId zero, Element from, Element to) {
+  Array old = zero == no_value ? Array(from, {}) : *graph().values[zero].data;
+  std::vector<long> numbers = old.integers();
+  for (long& number : numbers) number += lowest_of(to) - lowest_of(from);
+  return known(zero == no_value ? "zero" : graph().values[zero].name,
+               Array::of_integers(to, old.shape(), numbers));
+}
+
+void QuantisedGraph::retype(Element to) {
+  for (size_t n = 0; n < graph().nodes.size(); ++n) {
+    Node& made = rewrite_.graph.nodes[n];
+    if (made.op != "quantize") continue;
+    ValueId id = made.outputs[0];
+    Element from = element(id);
+    bool has_zero = made.inputs.size() > 2 && made.inputs[2] != no_value;
+    if (size_of(from) != size_of(to) || from == to || !can_be_retyped(id)) continue;
+    if (has_zero && !is_known(made.inputs[2])) continue;
+    made.inputs.resize(3, no_value);
+    made.inputs[2] = moved_zero(made.inputs[2], from, to);
+    made.attributes["to"] = std::string(name_of(to));
+    made.attributes = call_of(graph(), made).attributes();  // without defaults
+    rewrite_.graph.values[id].type.element = to;
+    for (Node& user : rewrite_.graph.nodes) {
+      if (user.op != "dequantize" || user.inputs[0] != id) continue;
+      user.inputs.resize(3, no_value);
+      user.inputs[2] = moved_zero(user.inputs[2], from, to);
+    }
+  }
+}
+
+QuantisedValue QuantisedGraph::retyped(size_t n, const QuantisedValue& x, Element to) {
+  ValueId one = known("one", Array::of_reals(Element::f32, {}, std::vector<double>{1}));
+  ValueId numbers = call(n, "dequantize", {x.integers, one});
+  ValueId begin = moved_zero(no_value, element(x.integers), to);
+  ValueId integers = call(n, "quantize", {numbers, one, begin}, {{"to", std::string(name_of(to))}});
+  return {integers, x.scale, moved_zero(x.zero, element(x.integers), to)};
 }
 
 void QuantisedGraph::become(size_t n, const QuantisedValue& x) {
@@ -142,7 +211,7 @@ void QuantisedGraph::become(size_t n, const QuantisedValue& x) {
 
 void QuantisedGraph::become_biased(size_t n, const QuantisedValue& x, ValueId bias) {
   ValueId sums = call(n, "dequantize", dequantize_operands(x));
-  ValueId aligned = call(n, "reshape", {bias}, {{"shape", per_channel(n, bias)}});
+  ValueId aligned = folded(n, "reshape", {bias}, {{"shape", per_channel(n, bias)}});
   rewrite_.become(n, "add", {sums, aligned});
 }
 

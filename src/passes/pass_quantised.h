@@ -30,6 +30,10 @@ class QuantisedGraph {
   bool is_uniform(const QuantisedValue& x) const;
   /// Do all elements of a channel have one scale and one zero point?
   bool is_by_channel(const QuantisedValue& x) const;
+  /// Is the value known when no input is?
+  bool is_known(ValueId id) const { return graph().values[id].data.has_value(); }
+  /// Returns the zero point, if it is one number that is known.
+  std::optional<long> zero_of(const QuantisedValue& x) const;
   /// Is the scale known to be above 0, so that larger integers stand for larger numbers?
   bool is_rising(const QuantisedValue& x) const;
   /// Are the integers of at most 8 bits, so that sums of their products are far from overflowing?
@@ -51,18 +55,30 @@ class QuantisedGraph {
   /// Adds a node right before n.
   ValueId call(size_t n, const std::string& op, const std::vector<ValueId>& inputs,
                const Attributes& attributes = {});
-  /// The same of a scale, which is computed at once where all is known.
-  ValueId scale(size_t n, const std::string& op, const std::vector<ValueId>& inputs,
-                const Attributes& attributes = {});
-  /// Returns 32-bit integers less their zero point.
+  /// The same, which is computed at once where all is known.
+  ValueId folded(size_t n, const std::string& op, const std::vector<ValueId>& inputs,
+                 const Attributes& attributes = {});
+  /// Returns 8-bit integers less their zero point, which take 16 bits.
   ValueId centred(size_t n, const QuantisedValue& x);
-  /// Adds a number that is known.
-  ValueId real(double number);
+  /// Returns integers less their zero point that are no wider than they have to be, if there is
+  /// none or all is known.
+  std::optional<ValueId> narrow(size_t n, const QuantisedValue& x);
+  /// Adds something that is known.
+  ValueId known(const std::string& name, const Array& data);
+  /// Makes 8-bit integers of the type "to" stand for the same numbers, everywhere where that costs
+  /// nothing: those that a node "quantize" makes, and constants, if all users look at what they
+  /// stand for.
+  void retype(Element to);
+  /// Returns what stands for the same number with integers of the type "to".
+  QuantisedValue retyped(size_t n, const QuantisedValue& x, Element to);
 
   /// Makes the node say what integers stand for, that plus a bias of each channel, or copy.
   void become(size_t n, const QuantisedValue& x);
   void become_biased(size_t n, const QuantisedValue& x, ValueId bias);
   void become_copy(size_t n, ValueId from);
+
+  /// Returns the shape of a number for each channel that broadcasts to the outputs of n.
+  Shape per_channel(size_t n, ValueId id) const;
 
   Graph finish() const { return rewrite_.finish(); }
 
@@ -70,7 +86,8 @@ class QuantisedGraph {
   Rewrite rewrite_;
   Context context_;
 
-  Shape per_channel(size_t n, ValueId id) const;
+  bool can_be_retyped(ValueId id) const;
+  ValueId moved_zero(ValueId zero, Element from, Element to);
 };
 
 }  // namespace lathe::passes

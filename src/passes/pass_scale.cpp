@@ -1,6 +1,7 @@
 // pass_scale.cpp: see pass_scale.h.
 #include "passes/pass_scale.h"
 
+#include "ops/op.h"
 #include "passes/pass_rewrite.h"
 
 namespace lathe::passes {
@@ -21,6 +22,12 @@ std::optional<Scaling> scaling_of(const Graph& graph, const Node& node) {
     if (has_channels && count_of(shape) == channels) return Scaling{image, scale};
   }
   return std::nullopt;
+}
+
+bool takes_factors(const Graph& graph, const Node& conv) {
+  Element weights = graph.values[conv.inputs[1]].type.element;
+  return weights == graph.values[conv.outputs[0]].type.element &&
+         call_of(graph, conv).real("padding") == 0;
 }
 
 }  // namespace lathe::passes

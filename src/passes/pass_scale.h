@@ -17,4 +17,8 @@ struct Scaling {
 /// numbers that are known before the network runs.
 std::optional<Scaling> scaling_of(const Graph& graph, const Node& node);
 
+/// Can the weights of a convolution take factors? Weights of a narrower type than the sums would
+/// lose digits or overflow; padding that holds something would need a factor, too.
+bool takes_factors(const Graph& graph, const Node& conv);
+
 }  // namespace lathe::passes

@@ -136,6 +136,8 @@ bool fold_into_producer(Rewrite& rewrite, size_t n, const Affine& affine) {
   auto layout = layout_of(call);
   ValueId weight = graph.nodes[*producer].inputs[1];
   if (!layout || !graph.values[weight].data) return false;
+  // Narrow weights would be rounded once more.
+  if (graph.values[weight].type.element != graph.values[x].type.element) return false;
   std::vector<double> shift = affine.shift;
   bool has_bias = call.has(2);
   ValueId bias = has_bias ? graph.nodes[*producer].inputs[2] : graph.nodes[n].inputs[2];

@@ -1,4 +1,5 @@
-// store_padding.cpp: values are stored with the zeros around them that their users read.
+// store_padding.cpp: values are stored with the zeros around them that their users read. Integers
+// that stand for numbers have what stands for 0.
 //
 //   relu -> conv(pads=[1, 1, 1, 1])      relu writes into the middle of a frame of zeros
 //
@@ -6,6 +7,7 @@
 // slide by 1 may be computed in tiles, the last of which reaches beyond the values: the border is
 // wide enough for whole tiles.
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/memo.h"
@@ -93,10 +95,14 @@ Graph run_store_padding(const Graph& graph, const PassContext& /*context*/) {
     for (ValueId id : node.inputs) {
       if (id == no_value || count_of(graph.values[id].type.shape) == 0) continue;
       const Tensor& tensor = tensors->at(next++);
-      // Zeros only: other paddings are rare, and a tensor has one border.
-      if (!is_padded(tensor) || tensor.padding != 0 || !can_be_wider[id]) continue;
+      Storage& storage = result.values[id].storage;
+      // A tensor has one border. What is no number of its type cannot be stored.
+      bool is_first = storage.border.empty();
+      if (!is_padded(tensor) || !std::isfinite(tensor.padding) || !can_be_wider[id]) continue;
+      if (!is_first && storage.padding != tensor.padding) continue;
       if (tensor.pad.size() != graph.values[id].type.shape.size()) continue;
-      widen(result.values[id].storage.border, tensor.pad);
+      storage.padding = tensor.padding;
+      widen(storage.border, tensor.pad);
     }
   }
   return result;

@@ -14,7 +14,9 @@ constexpr size_t unset = static_cast<size_t>(-1);
 class Building {
  public:
   Building(const Graph& graph, long workers) {
-    Graph simple = simplified(graph, workers);
+    PassContext context = context_of({});
+    context.workers = workers;
+    Graph simple = simplified(graph, context);
     space_.key = layout_key(simple);
     space_.layouts = layouts_of(simple);
     for (const LayoutClass& each : space_.layouts.classes) {

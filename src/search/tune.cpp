@@ -56,16 +56,24 @@ std::optional<LayoutChoice> used_layouts(const TunedStore& store, const TunedFor
   return kept && fits(layouts, *kept) ? kept : std::nullopt;
 }
 
+/// Returns the graph that layouts are chosen for.
+Graph simplified_for(const Target& target, long threads, const Graph& graph) {
+  PassContext context = context_of({.target = target});
+  context.workers = threads;
+  return simplified(graph, context);
+}
+
 class Tuning {
  public:
   Tuning(const Graph& graph, const Target& target, TuneBench& bench, TunedStore& store,
          const TuneOptions& options)
       : graph_(graph),
+        target_(target),
         bench_(bench),
         store_(store),
         options_(options),
         random_(options.seed, "tune") {
-    Graph simple = simplified(graph, options.threads);
+    Graph simple = simplified_for(target, options.threads, graph);
     network_ = {layout_key(simple), tuned_target(target), options.threads};
     layouts_ = used_layouts(store, network_, layouts_of(simple));
     collect();
@@ -83,8 +91,10 @@ class Tuning {
     }
     finish();
     const auto& used = report_.kept ? layouts_ : before_.layouts;
-    if (used)
-      report_.layouts = chosen_layouts(layouts_of(simplified(graph_, options_.threads)), *used);
+    if (used) {
+      Graph simple = simplified_for(target_, options_.threads, graph_);
+      report_.layouts = chosen_layouts(layouts_of(simple), *used);
+    }
     for (UnitSearch& search : searches_) report_.units.push_back(search.unit());
     std::stable_sort(report_.units.begin(), report_.units.end(),
                      [](const TunedUnit& a, const TunedUnit& b) { return a.time > b.time; });
@@ -99,6 +109,7 @@ class Tuning {
     std::optional<LayoutChoice> layouts;
   };
   const Graph& graph_;
+  const Target& target_;
   TunedFor network_;
   TuneBench& bench_;
   TunedStore& store_;
@@ -325,7 +336,7 @@ TuneReport tune(const Graph& graph, const Target& target, TuneBench& bench, Tune
 TuneReport tuned_before(const Graph& graph, const Target& target, int threads,
                         const TunedStore* store, const std::string& layers) {
   TuneReport report;
-  Graph simple = simplified(graph, threads);
+  Graph simple = simplified_for(target, threads, graph);
   Layouts layouts = layouts_of(simple);
   std::optional<LayoutChoice> used;
   if (store != nullptr) {

@@ -112,22 +112,46 @@ class PassNetworkWriter : RandomNetwork {
         return g_.call("scatter_elements", {x, indices(shape, rows), x}, {{"axis", 2L}});
     }
   }
+  /// Bytes with a sign or without one, whose zero point is near the middle.
+  struct Bytes {
+    Element element;
+    long middle;
+  };
+  Bytes bytes() { return random_.chance(50) ? Bytes{Element::i8, 0} : Bytes{Element::u8, 128}; }
+  ValueId number(Element element, long value) {
+    return g_.constant(Array::of_integers(element, {}, std::vector<long>{value}));
+  }
   ValueId quantised(ValueId x, double scale) {
-    ValueId zero =
-        g_.constant(Array::of_integers(Element::i8, {}, std::vector<long>{random_.between(-3, 3)}));
+    Bytes type = bytes();
+    ValueId zero = number(type.element, type.middle + random_.between(-3, 3));
     std::vector<ValueId> how{constant({}, scale, scale), zero};
-    ValueId q = g_.call("quantize", {x, how[0], how[1]}, {{"to", std::string("i8")}});
+    ValueId q =
+        g_.call("quantize", {x, how[0], how[1]}, {{"to", std::string(name_of(type.element))}});
     return g_.call("dequantize", {q, how[0], how[1]});
+  }
+  /// Weights that are small integers, with a zero point or without one.
+  ValueId quantised_weights(const Shape& shape) {
+    Bytes type = bytes();
+    std::vector<long> numbers;
+    for (long i = 0; i < count_of(shape); ++i) {
+      numbers.push_back(type.middle + random_.between(-2, 2));
+    }
+    ValueId w = g_.constant(Array::of_integers(type.element, shape, numbers));
+    std::vector<ValueId> operands{w, constant({}, 0.25, 0.25)};
+    if (type.middle != 0 || random_.chance(30)) {
+      operands.push_back(number(type.element, type.middle + random_.between(-1, 1)));
+    }
+    return g_.call("dequantize", operands);
   }
   /// A layer between numbers that integers stand for. All are multiples of a power of 2 and few
   /// bits long, so nothing is rounded, and no pass can make another integer of one.
   ValueId quantised_layer() {
     ValueId x = quantised(values_.front(), 0.125);
-    std::vector<long> numbers;
-    Shape shape{4, channels(x), 1, 1};
-    for (long i = 0; i < count_of(shape); ++i) numbers.push_back(random_.between(-2, 2));
-    ValueId w = g_.constant(Array::of_integers(Element::i8, shape, numbers));
-    ValueId y = g_.call("conv", {x, g_.call("dequantize", {w, constant({}, 0.25, 0.25)})});
+    long groups = random_.chance(30) ? (random_.chance(50) ? 2 : channels(x)) : 1;
+    long k = random_.between(0, 1), before = random_.between(0, 2 * k);
+    Attributes how{{"groups", groups}, {"pads", Shape{before, k, 2 * k - before, k}}};
+    ValueId y = g_.call(
+        "conv", {x, quantised_weights({4, channels(x) / groups, 2 * k + 1, 2 * k + 1})}, how);
     if (random_.chance(50)) y = quantised(y, 0.25);
     if (random_.chance(50)) y = g_.call("relu", {y});
     if (random_.chance(30)) y = g_.call("concat", {y, y}, {{"axis", 1L}});

@@ -35,10 +35,69 @@ TEST(FakeQuantizationToInteger, ConvolvesIntegers) {
       "m = max_pool(r, kernel=[2, 2], strides=[2, 2]): f32[1x3x2x2]\n"
       "y = quantize(m, t, to=\"i8\"): i8[1x3x2x2]\n"
       "output y\n");
-  EXPECT_TRUE(has(nodes, "c.conv = conv(c.sub, c.cast_2): i32[1x3x4x4]")) << nodes;
-  EXPECT_TRUE(has(nodes, "r.relu = relu(c.conv): i32[1x3x4x4]")) << nodes;
-  EXPECT_TRUE(has(nodes, "m = dequantize(m.max_pool, c.scale_1): f32[1x3x2x2]")) << nodes;
+  // The zero point 3 is taken out of the sums: the bias has -3 times the sums of the weights.
+  EXPECT_TRUE(has(nodes, "c.conv = conv(q, w, c.bias, to=\"i32\"): i32[1x3x4x4]")) << nodes;
+  EXPECT_TRUE(has(nodes, "c = dequantize(c.conv, c.mul): f32[1x3x4x4]")) << nodes;
+  EXPECT_TRUE(has(nodes, "r = relu(c): f32[1x3x4x4]")) << nodes;
   EXPECT_FALSE(has(nodes, "d = ")) << nodes;
+}
+
+TEST(FakeQuantizationToInteger, PaddingHoldsWhatStandsForZero) {
+  std::string nodes = integers(
+      "weight w: i8[2x1x3x3] = normal(20.0)\n"
+      "e = dequantize(w, t): f32[2x1x3x3]\n"
+      "c = conv(d, e, groups=2, pads=[1, 0, 1, 1], strides=[2, 1]): f32[1x2x2x3]\n"
+      "y = quantize(c, s, z, to=\"i8\"): i8[1x2x2x3]\n"
+      "output y\n");
+  EXPECT_TRUE(has(nodes, "padding=3")) << nodes;
+}
+
+TEST(FakeQuantizationToInteger, DataWithoutASignGetOne) {
+  std::string nodes = print_nodes(after_pass("FakeQuantizationToInteger",
+                                             "graph g\n"
+                                             "input x: f32[1x2x4x4]\n"
+                                             "constant s: f32[] = [0.05]\n"
+                                             "constant z: u8[] = [131]\n"
+                                             "weight w: u8[3x2x1x1] = [1, 2, 3, 100, 255, 5]\n"
+                                             "q = quantize(x, s, z): u8[1x2x4x4]\n"
+                                             "d = dequantize(q, s, z): f32[1x2x4x4]\n"
+                                             "e = dequantize(w, s, z): f32[3x2x1x1]\n"
+                                             "c = conv(d, e): f32[1x3x4x4]\n"
+                                             "output c\n"));
+  EXPECT_TRUE(has(nodes, "q = quantize(x, s, z_1, to=\"i8\"): i8[1x2x4x4]")) << nodes;
+  // Weights from 1 to 255 less 131 fit no 8 bits.
+  EXPECT_TRUE(has(nodes, "c.conv = conv(q, c.sub, c.bias, to=\"i32\")")) << nodes;
+}
+
+TEST(FakeQuantizationToInteger, DataHaveTheSignThatProcessorsLike) {
+  Graph before = initialised(parse_graph("graph g\n"
+                                         "input x: f32[1x2x4x4]\n"
+                                         "constant s: f32[] = [0.05]\n"
+                                         "constant z: i8[] = [3]\n"
+                                         "weight w: i8[3x2x3x3] = normal(20.0)\n"
+                                         "q = quantize(x, s, z, to=\"i8\"): i8[1x2x4x4]\n"
+                                         "d = dequantize(q, s, z): f32[1x2x4x4]\n"
+                                         "e = dequantize(w, s): f32[3x2x3x3]\n"
+                                         "c = conv(d, e, pads=[1, 1, 1, 1]): f32[1x3x4x4]\n"
+                                         "output c\n"),
+                             1);
+  Graph after = find_pass("FakeQuantizationToInteger").run(before, {.data = Element::u8});
+  expect_same_outputs(before, after, 1e-4);
+  EXPECT_TRUE(has(print_nodes(after), "q = quantize(x, s, z_1): u8[1x2x4x4]"));
+  EXPECT_TRUE(has(print_nodes(after), "padding=131"));
+}
+
+TEST(FakeQuantizationToInteger, GivenBytesAreConverted) {
+  std::string nodes = print_nodes(after_pass("FakeQuantizationToInteger",
+                                             "graph g\n"
+                                             "input x: u8[1x2x4x4]\n"
+                                             "constant s: f32[] = [0.05]\n"
+                                             "weight w: i8[3x2x3x3] = normal(20.0)\n"
+                                             "d = dequantize(x, s): f32[1x2x4x4]\n"
+                                             "e = dequantize(w, s): f32[3x2x3x3]\n"
+                                             "c = conv(d, e, pads=[1, 1, 1, 1]): f32[1x3x4x4]\n"
+                                             "output c\n"));
+  EXPECT_TRUE(has(nodes, "padding=-128")) << nodes;
 }
 
 TEST(FakeQuantizationToInteger, ABiasOfTheSameScaleIsOneOfTheSummands) {
@@ -54,7 +113,7 @@ TEST(FakeQuantizationToInteger, ABiasOfTheSameScaleIsOneOfTheSummands) {
         "c = conv(d, e, f): f32[1x3x4x4]\n"
         "output c\n");
   };
-  EXPECT_TRUE(has(biased("0.0055"), "c = dequantize(c.conv, c.scale)"));
+  EXPECT_TRUE(has(biased("0.0055"), "c = dequantize(c.conv, c.mul)"));
   EXPECT_TRUE(has(biased("0.0044"), "c = add(c.dequantize, c.reshape)"));
 }
 
@@ -73,7 +132,7 @@ TEST(FakeQuantizationToInteger, WhatOnlyMovesCancels) {
             "y = identity(f.reshape): i8[1x32]\n");
 }
 
-TEST(FakeQuantizationToInteger, AddsJoinsAndAverages) {
+TEST(FakeQuantizationToInteger, JoinsAndAverages) {
   std::string nodes = integers(
       "a = add(d, d): f32[1x2x4x4]\n"
       "j = concat(d, d, axis=1): f32[1x4x4x4]\n"
@@ -81,10 +140,11 @@ TEST(FakeQuantizationToInteger, AddsJoinsAndAverages) {
       "y = quantize(a, t, z, to=\"i8\"): i8[1x2x4x4]\n"
       "k = quantize(j, s, z, to=\"i8\"): i8[1x4x4x4]\n"
       "output y\noutput k\noutput p\n");
-  EXPECT_TRUE(has(nodes, "a = dequantize(a.add, s)")) << nodes;
+  EXPECT_TRUE(has(nodes, "a = add(d, d)")) << nodes;  // numbers are added beside what is summed
   EXPECT_TRUE(has(nodes, "j.concat = concat(q, q, axis=1): i8[1x4x4x4]")) << nodes;
   EXPECT_TRUE(has(nodes, "k = identity(j.concat)")) << nodes;
-  EXPECT_TRUE(has(nodes, "p.reduce_sum = reduce_sum(p.sub, axes=[2, 3]): i32[1x2x1x1]")) << nodes;
+  EXPECT_TRUE(has(nodes, "p.reduce_sum = reduce_sum(q, axes=[2, 3], to=\"i32\"): i32[1x2x1x1]"))
+      << nodes;
 }
 
 TEST(FakeQuantizationToInteger, LayersAndProducts) {
