@@ -3,8 +3,8 @@
 
 Usage: tests/peers.py LATHE OTHER_PYTHON NETWORK...
 Each network is exported with seeded weights, checked by ONNX's own checker, and run by Lathe and by
-ONNX Runtime on the same random input: outputs agree within 1e-4 of the largest. OTHER_PYTHON is
-tried where this one has no ONNX Runtime. Exit status 77 (skipped) where ONNX is missing; where only
+ONNX Runtime on the same random input: outputs agree within 1e-4 of the largest. So is one that was
+quantised. OTHER_PYTHON is tried where this one has no ONNX Runtime. Exit status 77 (skipped) where ONNX is missing; where only
 ONNX Runtime is, no outputs are compared, and it is said.
 """
 import os
@@ -95,11 +95,38 @@ def compare(lathe, network, folder):
     return f"accepted by the checker; outputs differ by {worst:.1e} of the largest"
 
 
+def compare_quantised(lathe, network, folder):
+    """Quantises a network with seeded weights. Where a number is as near to one integer as to
+    another, both may choose differently, and later layers make that more: a few hundredths."""
+    whole, path = folder / "network.onnx", folder / "int8.onnx"
+    subprocess.run([lathe, "export", network, "-o", str(whole), "--seed", "1"], check=True)
+    subprocess.run([lathe, "quantize", str(whole), "--data", "synthetic:1", "--images", "32",
+                    "--limit", "32", "-o", str(path)], check=True, stdout=subprocess.DEVNULL)
+    onnx.checker.check_model(str(path), full_check=True)
+    model = onnx.load(str(path))
+    kinds = {node.op_type for node in model.graph.node}
+    assert {"QuantizeLinear", "DequantizeLinear"} <= kinds, f"there are only {kinds}"
+    if onnxruntime is None:
+        return "accepted by the checker"
+    inputs = random_inputs(model, 7)
+    names = [value.name for value in model.graph.output]
+    got, wanted = run_lathe(lathe, path, inputs, names, folder)[0], run_peer(path, inputs)[0]
+    exact = run_peer(whole, inputs)[0]
+    apart = float(np.abs(got - wanted).max() / np.abs(wanted).max())
+    off = float(np.abs(exact - wanted).max() / np.abs(wanted).max())
+    assert apart < max(0.03, off), f"outputs differ by {apart:.2g} of the largest"
+    return f"outputs differ by {apart:.1e} of the largest; by {off:.1e} from those of f32"
+
+
 def main():
     lathe, networks = sys.argv[1], sys.argv[3:]
     for network in networks:
         with tempfile.TemporaryDirectory() as folder:
             print(f"{network}: {compare(lathe, network, Path(folder))}", flush=True)
+    for network in ["resnet18-cifar"]:
+        with tempfile.TemporaryDirectory() as folder:
+            found = compare_quantised(lathe, network, Path(folder))
+            print(f"{network}, 8-bit integers: {found}", flush=True)
     if onnxruntime is None:
         print("left out: outputs were not compared, as onnxruntime is not installed (scripts/setup --all)")
 

@@ -9,6 +9,7 @@
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
 #include "cli/verb_peers.h"
+#include "cli/verb_precision.h"
 #include "cli/verb_tuned.h"
 #include "compile/compile.h"
 #include "compile/machine.h"
@@ -22,6 +23,7 @@ namespace {
 struct BenchArgs {
   NetworkArguments network;
   TunedArguments tuned;
+  PrecisionArguments precision;
   int threads = 1;
   double seconds = 2;
   std::string against;
@@ -149,7 +151,8 @@ void print_layers(const std::vector<LayerTime>& layers, double peak) {
 }
 
 int run_network(const BenchArgs& options) {
-  Graph graph = initialised(load_network(options.network), options.network.seed);
+  Graph graph = with_precision(initialised(load_network(options.network), options.network.seed),
+                               options.precision, options.threads);
   CompileOptions compile_options;
   compile_options.effort = options.thorough ? Effort::thorough : Effort::quick;
   compile_options.target.workers = options.threads;
@@ -231,6 +234,7 @@ int run_bench(const BenchArgs& options) {
   if (options.machine) return show_machine(options);
   if (options.network.network.empty()) fail("give a network, or --machine");
   if (!options.against.empty()) {
+    if (options.precision.precision != "f32") fail("--against compares networks of f32");
     return compare(options);
   }
   return run_network(options);
@@ -248,6 +252,9 @@ std::function<int()> set_up_bench(Command& app) {
       ->check(one_of(peer_names()));
   app.add_flag("--layers", options->layers, "also time each layer alone");
   app.add_flag("--machine", options->machine, "measure this machine, not a network");
+  add_precision_arguments(app, options->precision);
+  add_data_argument(app, options->precision.calibration);
+  add_normalize_argument(app, options->precision.calibration);
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned.max_error);
   app.add_flag("--thorough", options->thorough, "let LLVM optimise the code for longer");

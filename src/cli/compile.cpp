@@ -2,6 +2,7 @@
 // tuned on this machine or those of a recipe.
 #include "base/error.h"
 #include "cli/verb_network.h"
+#include "cli/verb_precision.h"
 #include "cli/verb_tuned.h"
 #include "compile/library.h"
 #include "jobs/made_from.h"
@@ -13,6 +14,7 @@ namespace {
 struct CompileArgs {
   NetworkArguments network;
   TunedArguments tuned;
+  PrecisionArguments precision;
   int threads = 0;  ///< 0: one, or as many as a recipe says
   std::string folder, target = "native", recipe;
   LibraryOptions library;
@@ -111,7 +113,9 @@ void compile_tuned(const CompileArgs& options, const Graph& graph, CompileOption
   how.layouts = layouts_for(options.tuned, how.target, threads);
   std::vector<Compiled> variants = {lathe::compile(graph, how)};
   for (const std::string& shapes : options.also) {
-    variants.push_back(lathe::compile(load_for_shapes(options.network, shapes), how));
+    Graph other = load_for_shapes(options.network, shapes);
+    variants.push_back(
+        lathe::compile(with_precision(other, options.precision, options.threads), how));
   }
   write_library(std::move(variants), options.folder, options.library);
 }
@@ -127,7 +131,8 @@ int run_compile(CompileArgs& options) {
     fail("--also cannot be used with --recipe, whose schedules are for one shape");
   }
   check_library(options.folder, options.library);
-  Graph graph = initialised(load_network(options.network), options.network.seed);
+  Graph original = initialised(load_network(options.network), options.network.seed);
+  Graph graph = with_precision(original, options.precision, options.threads);
   {
     ProgressBar bar("compiling");
     how.progress = [&](size_t n, size_t all) { bar.show(n, all); };
@@ -140,6 +145,9 @@ int run_compile(CompileArgs& options) {
   std::string name =
       options.library.name.empty() ? identifier_of(graph.name) : options.library.name;
   fmt::print("{}: libmodel.so, model.a, model.h, example.c, manifest.json\n", options.folder);
+  if (options.precision.precision != "f32") {
+    print_answers(original, graph, options.precision, options.threads);
+  }
   fmt::print("call {0}_create, {0}_run and {0}_destroy, as example.c does\n", name);
   return 0;
 }
@@ -160,6 +168,9 @@ std::function<int()> set_up_compile(Command& app) {
       ->check(range(1, 256));
   app.add_option("--recipe FILE", options->recipe,
                  "take the schedules of a bundle's winner.recipe, for a model that was trained");
+  add_precision_arguments(app, options->precision);
+  add_data_argument(app, options->precision.calibration);
+  add_normalize_argument(app, options->precision.calibration);
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned.max_error);
   app.add_option("--passes LIST", options->passes,

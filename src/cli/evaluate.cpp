@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "cli/verb_inputs_outputs.h"
 #include "cli/verb_listener.h"
+#include "cli/verb_precision.h"
 #include "cli/verb_tuned.h"
 
 namespace lathe::cli {
@@ -16,6 +17,7 @@ namespace {
 struct EvaluateArgs {
   EvaluateOptions job;
   TunedArguments tuned;
+  PrecisionArguments precision;
   std::string normalize = "none", split = "test", labels;
   bool confusion = false, json = false;
 };
@@ -119,6 +121,13 @@ int run_evaluate(EvaluateArgs& options) {
   job.run.choose = choices_for(options.tuned, native_target(), threads);
   job.run.layouts = layouts_for(options.tuned, native_target(), threads);
   job.run.max_error = options.tuned.max_error;
+  if (options.precision.precision != "f32") {
+    options.precision.calibration.data = job.data;
+    options.precision.calibration.normalize = options.normalize;
+    job.run.prepare = [&](const Graph& graph) {
+      return with_precision(graph, options.precision, threads);
+    };
+  }
   std::vector<std::string> names = read_labels(options.labels);
   AnswerCounts found;
   {
@@ -150,6 +159,7 @@ std::function<int()> set_up_evaluate(Command& app) {
       ->check(one_of({"test", "train", "validation"}));
   app.add_option("--normalize", options->normalize, "how to normalise images")
       ->check(one_of({"none", "imagenet", "cifar"}));
+  add_precision_arguments(app, options->precision);
   app.add_option("--limit", options->job.limit, "use so many samples of the data; 0 means all")
       ->check(range(0, 1L << 40));
   app.add_option("--labels FILE", options->labels, "read the names of classes, one in each line");

@@ -1,6 +1,7 @@
 // run.cpp: "lathe run NETWORK": runs a network on data, images or random numbers.
 #include "cli/verb_inputs_outputs.h"
 #include "cli/verb_network.h"
+#include "cli/verb_precision.h"
 #include "cli/verb_tuned.h"
 #include "data/image.h"
 #include "data/npy.h"
@@ -15,6 +16,7 @@ struct RunArgs {
   std::string normalize = "none", labels;
   int threads = 1;
   TunedArguments tuned;
+  PrecisionArguments precision;
   bool json = false;
 };
 
@@ -41,6 +43,13 @@ int run_once(const RunArgs& options) {
                       choices_for(options.tuned, native_target(), options.threads),
                       layouts_for(options.tuned, native_target(), options.threads),
                       options.tuned.max_error};
+  if (options.precision.precision != "f32") {
+    PrecisionArguments precision = options.precision;
+    precision.calibration.normalize = options.normalize;
+    how.prepare = [precision, &options](const Graph& graph) {
+      return with_precision(graph, precision, options.threads);
+    };
+  }
   Runnable network = make_runnable(how, known);
   std::vector<Array> inputs =
       gather_inputs(network.inputs, options.inputs, options.normalize, known, network.below);
@@ -81,6 +90,8 @@ std::function<int()> set_up_run(Command& app) {
       ->writes();
   app.add_option("--normalize", options->normalize, "how to normalise images")
       ->check(one_of({"none", "imagenet", "cifar"}));
+  add_precision_arguments(app, options->precision);
+  add_data_argument(app, options->precision.calibration);
   app.add_option("--labels FILE", options->labels, "read the names of classes, one in each line");
   app.add_option("--threads", options->threads, "number of workers; 0 means one per processor")
       ->check(range(0, 256));

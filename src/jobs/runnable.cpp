@@ -35,6 +35,8 @@ Runnable runnable_library(const RunnableOptions& options) {
         "'lathe compile'",
         network.network);
   }
+  if (options.prepare)
+    fail("'{}' is compiled: --precision is for 'lathe compile'", network.network);
   auto library = std::make_shared<LoadedLibrary>(folder, options.threads);
   return {library->inputs(), library->outputs(),
           [library](const std::vector<Array>& inputs, const Runnable::Progress&) {
@@ -61,8 +63,8 @@ bool is_network_folder(const std::string& network) {
 
 Runnable make_runnable(const RunnableOptions& options, const std::map<std::string, Array>& known) {
   if (is_network_folder(options.network.network)) return runnable_library(options);
-  return make_runnable(initialised(load_network(options.network, known), options.network.seed),
-                       options);
+  Graph graph = initialised(load_network(options.network, known), options.network.seed);
+  return make_runnable(options.prepare ? options.prepare(graph) : graph, options);
 }
 
 Runnable make_runnable(const Graph& graph, const RunnableOptions& options) {

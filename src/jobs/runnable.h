@@ -19,6 +19,8 @@ struct RunnableOptions {
   Chooser choose = nullptr;         ///< as in CompileOptions
   LayoutChooser layouts = nullptr;  ///< as in CompileOptions
   double max_error = any_error;     ///< as in CompileOptions
+  /// What is done to a graph before it is compiled. Null: nothing.
+  std::function<Graph(const Graph&)> prepare = nullptr;
 };
 
 struct Runnable {

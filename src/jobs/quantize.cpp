@@ -1,0 +1,67 @@
+// quantize.cpp: see quantize.h.
+#include "jobs/quantize.h"
+
+#include "base/error.h"
+#include "base/parallel.h"
+#include "jobs/fit.h"
+
+namespace lathe {
+
+std::vector<Array> calibration_minibatches(const Graph& network, const CalibrationSource& source) {
+  if (source.data.empty()) {
+    fail("8-bit integers need --data: images whose numbers they are made for");
+  }
+  if (network.inputs.size() != 1) {
+    fail("'{}' has {} inputs; images are for one", network.name, network.inputs.size());
+  }
+  Dataset data = load_dataset(source.data, Split::train, source.normalize);
+  std::vector<Array> minibatches = minibatches_of(data, network, source.images);
+  const Shape& shape = network.values[network.inputs[0]].type.shape;
+  Shape sample(shape.begin() + 1, shape.end()), given = minibatches.at(0).shape();
+  given.erase(given.begin());
+  if (given != sample) {
+    fail("'{}' has images of the shape {}, but the network's input is {}", source.data,
+         print_shape(given), print_shape(shape));
+  }
+  return minibatches;
+}
+
+Quantised quantize_graph(const Graph& network, const CalibrationSource& source, int threads,
+                         const JobListener& listener) {
+  QuantiseOptions how;
+  how.clipping = source.clipping;
+  how.watch.threads = threads > 0 ? threads : processors();
+  how.watch.progress = [&](size_t done, size_t all) {
+    if (listener.is_stopped()) fail("stopped after {} of {} minibatches", done, all);
+    listener(WorkDone{"minibatches calibrated", done, all});
+  };
+  return quantised(network, calibration_minibatches(network, source), how);
+}
+
+std::optional<BothAnswers> answers_of_both(const Graph& before, const Graph& after,
+                                           const CalibrationSource& source, long limit, int threads,
+                                           const JobListener& listener) {
+  Dataset test = load_dataset(source.data, Split::test, source.normalize);
+  if (test.classes == 0) return std::nullopt;
+  int workers = threads > 0 ? threads : processors();
+  return BothAnswers{validated(before, test, limit, workers, listener),
+                     validated(after, test, limit, workers, listener)};
+}
+
+QuantizeResult quantize_network(const QuantizeOptions& options, const JobListener& listener) {
+  Graph original = load_network(options.network);
+  if (!is_trained(original)) {
+    fail("'{}' has weights without data: train it first", options.network.network);
+  }
+  QuantizeResult result{
+      quantize_graph(original, options.calibration, options.threads, listener), {}, {}};
+  auto both = answers_of_both(original, result.found.network, options.calibration, options.limit,
+                              options.threads, listener);
+  if (both) {
+    result.before = both->before;
+    result.after = both->after;
+  }
+  return result;
+}
+
+}  // namespace lathe
