@@ -80,8 +80,13 @@ Integers least_squares(const std::vector<Counted>& numbers, double least, double
   return best;
 }
 
+/// The ends of a range.
+struct Ends {
+  double least, greatest;
+};
+
 /// Returns the range without so many numbers at each end.
-std::pair<double, double> without_ends(const std::vector<Counted>& numbers, double each) {
+Ends without_ends(const std::vector<Counted>& numbers, double each) {
   auto reach = [&](auto from, auto to) {
     double passed = 0;
     for (; from != to; ++from) {

@@ -145,10 +145,10 @@ int run_compile(CompileArgs& options) {
   std::string name =
       options.library.name.empty() ? identifier_of(graph.name) : options.library.name;
   fmt::print("{}: libmodel.so, model.a, model.h, example.c, manifest.json\n", options.folder);
+  fmt::print("call {0}_create, {0}_run and {0}_destroy, as example.c does\n", name);
   if (options.precision.precision != "f32") {
     print_answers(original, graph, options.precision, options.threads);
   }
-  fmt::print("call {0}_create, {0}_run and {0}_destroy, as example.c does\n", name);
   return 0;
 }
 

@@ -105,10 +105,12 @@ std::vector<Row> pass_rows() {
     auto place = std::find(usual.begin(), usual.end(), pass.name) - usual.begin();
     bool is_usual = place < static_cast<long>(usual.size());
     std::string kind = !pass.never.empty()  ? "never"
-                       : is_usual           ? fmt::format("usual, {}", place + 1)
-                       : pass.adds_outputs  ? "adds outputs"
-                       : pass.tolerance > 0 ? fmt::format("within {}", pass.tolerance)
-                                            : "";
+                       : is_usual          ? fmt::format("usual, {}", place + 1)
+                       : pass.adds_outputs ? "adds outputs"
+                                           : "";
+    if (pass.tolerance > 0) {
+      kind += fmt::format("{}within {}", kind.empty() ? "" : ", ", pass.tolerance);
+    }
     std::string text = pass.summary;
     if (!pass.never.empty()) text += "; changes nothing here: " + pass.never;
     rows.push_back({pass.name, kind, text});
