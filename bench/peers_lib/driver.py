@@ -21,6 +21,7 @@ from .results import OWN, Result, Results
 from .task import Task
 from .worker import PEERS
 
+CALIBRATION = 32  # images that 8-bit integers are made for
 ROOT = Path(__file__).resolve().parent.parent.parent
 Writers = dict[str, Callable[[Path], None]]  # what writes each model to a file, by its name
 
@@ -58,6 +59,10 @@ def _parser() -> argparse.ArgumentParser:
                              "all: all")
     parser.add_argument("--seconds", type=float, default=5.0,
                         help="of runs for each peer and network; 5 unless told")
+    parser.add_argument("--precision", choices=["f32", "f16", "int8"], default="f32",
+                        help="what is computed in: a peer without f16 computes in f32; int8 is "
+                             "one model of QuantizeLinear and DequantizeLinear for all "
+                             "(default: f32)")
     parser.add_argument("--json", type=Path, metavar="FILE",
                         help="write everything as JSON, after each network")
     parser.add_argument("--resume", action="store_true",
@@ -239,6 +244,9 @@ class Comparison:
             place.mkdir()
             self._progress.say(_title(name, unfinished[0]))
             inputs = _prepare(place, write)
+            if self._options.precision == "int8":
+                self._progress.say(name, "lathe quantises")
+                _quantize(self._options.lathe, place, inputs)
             for threads in unfinished:
                 if threads != unfinished[0]:
                     self._progress.say(_title(name, threads))
@@ -253,12 +261,13 @@ class Comparison:
         model = place / "model.onnx"
         tasks: dict[str, Task | str] = {}
         for peer in self._peers:
-            task = Task(str(model), inputs, threads, cpus, str(place / peer))
+            task = Task(str(model), inputs, threads, cpus, str(place / peer),
+                        precision=self._options.precision)
             tasks[peer] = task
             if peer in OWN:
                 task.library = str(place / f"{peer}{threads}")
                 tasks[peer] = self._made(peer, what, task) or task
-        return measure(tasks, place, self._options.seconds,
+        return measure(tasks, place, self._options.seconds, self._options.precision,
                        lambda step: self._progress.say(what, step))
 
 
@@ -275,6 +284,8 @@ class Comparison:
         self._progress.say(what, "lathe compiles")
         # Without --tune Lathe is what its users have: tuned if they did so.
         more = ["--no-tuned"] if tune and peer == "lathe" else []
+        if task.precision == "f16":
+            more += ["--precision", "f16"]
         return _compile(lathe, model, Path(task.library), threads, *more)
 
 
@@ -295,6 +306,24 @@ def _prepare(place: Path, write: Callable[[Path], None]) -> dict[str, str]:
         inputs[tensor] = str(place / f"input_{i}.npy")
         np.save(inputs[tensor], array)
     return inputs
+
+
+def _quantize(lathe: Path, place: Path, inputs: dict[str, str]) -> None:
+    """Puts a model of 8-bit integers in the place of one of floats: every peer gets the same."""
+    import numpy as np
+
+    if len(inputs) != 1:
+        raise ModelError("8-bit integers are for networks of one input")
+    shape = np.load(next(iter(inputs.values()))).shape
+    rng = np.random.default_rng(2)
+    np.save(place / "images.npy", rng.standard_normal((CALIBRATION, *shape[1:]), np.float32))
+    np.save(place / "labels.npy", np.zeros(CALIBRATION, np.int64))
+    data = f"npy:{place / 'images.npy'},{place / 'labels.npy'}"
+    wrong = _call(lathe, "quantize", place / "model.onnx", "--data", data, "--images",
+                  str(CALIBRATION), "--limit", str(CALIBRATION), "-o", place / "int8.onnx")
+    if wrong:
+        raise ModelError(wrong)
+    (place / "int8.onnx").replace(place / "model.onnx")
 
 
 def _say(text: str) -> None:
@@ -357,7 +386,8 @@ def main(arguments: list[str]) -> int:
         _say(f"no Python module '{absent[0]}'; run scripts/setup-bench")
         return 2
     state = {} if options.no_lathe else machine.lathe_state(options.lathe)
-    report = Report(machine.describe(options.lathe), state, list(PEERS))
+    precision = "fp32" if options.precision == "f32" else options.precision
+    report = Report(machine.describe(options.lathe), state, list(PEERS), precision=precision)
     try:
         _earlier(options, report)
     except resume.NotResumable as error:

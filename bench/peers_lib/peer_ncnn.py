@@ -51,7 +51,7 @@ def _foreign_layers(param: Path) -> list[str]:
 
 
 class Ncnn:
-    """A network whose options allow nothing below fp32."""
+    """A network whose options allow nothing below fp32, or fp16 if that is wanted."""
 
     version = ncnn.__version__
 
@@ -66,7 +66,7 @@ class Ncnn:
         for name in ("use_fp16_packed", "use_fp16_storage", "use_fp16_arithmetic",
                      "use_bf16_packed", "use_bf16_storage"):
             if hasattr(options, name):
-                setattr(options, name, False)
+                setattr(options, name, task.precision == "f16" and "fp16" in name)
         if foreign := _foreign_layers(folder / "model.ncnn.param"):
             raise NotImplementedError(f"ncnn has no layer for {', '.join(foreign)}")
         for load_file, name in ((self._net.load_param, "param"), (self._net.load_model, "bin")):

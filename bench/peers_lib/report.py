@@ -31,6 +31,7 @@ class Report:
     peers: list[str]  # in the order of the columns
     runs: dict[int, dict[str, Results]] = field(default_factory=dict)
     origins: dict[tuple[int, str], Origin] = field(default_factory=dict)
+    precision: str = "fp32"
 
     def add(self, threads: int, model: str, results: Results, origin: Origin) -> None:
         """Puts the results of a model in their place, instead of those that it had."""
@@ -74,7 +75,7 @@ class Report:
             "lathe": self.lathe,
             "versions": self.versions(),
             "batch": 1,
-            "precision": "fp32",
+            "precision": self.precision,
             "results": [
                 {
                     "threads": threads,
@@ -130,7 +131,7 @@ class Report:
         return [
             f"{machine['processor']}, {machine['cores']} cores, {machine['system']}",
             *_wrap(names, ", "),
-            f"{self.dates()}; {self.seconds()} s a peer, batch 1, fp32; "
+            f"{self.dates()}; {self.seconds()} s a peer, batch 1, {self.precision}; "
             "median milliseconds a run",
         ]
 

@@ -20,6 +20,7 @@ class Task:
     cpus: list[int]
     folder: str  # for files that a peer makes of the model; kept between thread counts
     library: str = ""  # the folder that 'lathe compile' wrote
+    precision: str = "f32"  # what may be computed in; a peer that has no f16 computes in f32
 
     def save(self, path: Path) -> None:
         """Writes the task as JSON."""

@@ -221,12 +221,13 @@ int run_network(const BenchArgs& options) {
 }
 
 int compare(const BenchArgs& options) {
+  const std::string& precision = options.precision.precision;
   PeerReport report = measured_peers({options.network, options.against, own_path(), options.threads,
-                                      options.seconds, PeerOptions::Messages::shown});
+                                      options.seconds, precision, PeerOptions::Messages::shown});
   if (options.json) {
     fmt::print("{}\n", report.all);
   } else {
-    print_peers(report, options.threads);
+    print_peers(report, options.threads, precision);
   }
   return 0;
 }
@@ -235,7 +236,7 @@ int run_bench(const BenchArgs& options) {
   if (options.machine) return show_machine(options);
   if (options.network.network.empty()) fail("give a network, or --machine");
   if (!options.against.empty()) {
-    if (options.precision.precision != "f32") fail("--against compares networks of f32");
+    if (options.precision.precision == "bf16") fail("--against compares f32, f16 and int8");
     return compare(options);
   }
   return run_network(options);

@@ -12,7 +12,7 @@ std::string own_path() {
   return std::filesystem::read_symlink("/proc/self/exe", error).string();
 }
 
-void print_peers(const PeerReport& report, int threads) {
+void print_peers(const PeerReport& report, int threads, const std::string& precision) {
   for (const ResultPeer& other : report.times) {
     bool is_best = report.times.size() > 1 && &other == &report.times.front();
     fmt::print("{:.2f}x the speed of {}{}: {:.3f} ms against {:.3f} ms\n",
@@ -22,8 +22,8 @@ void print_peers(const PeerReport& report, int threads) {
   for (const PeerLeftOut& peer : report.left_out) {
     fmt::print("left out: {}, {}\n", peer.name, peer.reason);
   }
-  fmt::print("{} thread{}, fp32, alternating runs on the same cores, medians, outputs compared\n",
-             threads, threads == 1 ? "" : "s");
+  fmt::print("{} thread{}, {}, alternating runs on the same cores, medians, outputs compared\n",
+             threads, threads == 1 ? "" : "s", precision == "f32" ? "fp32" : precision);
 }
 
 }  // namespace lathe::cli

@@ -9,6 +9,6 @@ namespace lathe::cli {
 std::string own_path();
 
 /// Prints how Lathe and its peers stand: the fastest peer first.
-void print_peers(const PeerReport& report, int threads);
+void print_peers(const PeerReport& report, int threads, const std::string& precision);
 
 }  // namespace lathe::cli

@@ -123,7 +123,7 @@ PeerReport measured_peers(const PeerOptions& options) {
   int status = run_program(
       {find_peers(options.lathe), onnx_file(options.network, folder), "--lathe", options.lathe,
        "--peers", options.peers, "--threads", std::to_string(options.threads), "--seconds",
-       fmt::format("{}", options.seconds), "--json", report},
+       fmt::format("{}", options.seconds), "--precision", options.precision, "--json", report},
       messages);
   std::ifstream file(report);
   nlohmann::json json = nlohmann::json::parse(file, nullptr, false);
