@@ -164,12 +164,13 @@ std::vector<std::shared_ptr<const Made>> make_units(const std::vector<Unit>& uni
     if (options.made) made[i] = options.made->find(units[i].key);
     if (!made[i]) kinds.push_back(i);
   }
+  const Backend& backend = backend_for(options.target);
   std::atomic<size_t> next = 0, done = 0;
   std::exception_ptr failure;
   std::mutex mutex;
   auto work = [&] {
     Context context;
-    std::unique_ptr<Compiler> compiler = make_compiler(options.target, options.effort);
+    std::unique_ptr<Compiler> compiler = backend.compiler(options.target, options.effort);
     for (size_t i = next++; i < kinds.size(); i = next++) {
       try {
         made[kinds[i]] = make_one(context, *compiler, units[kinds[i]], options);

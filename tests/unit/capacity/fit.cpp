@@ -50,7 +50,7 @@ std::vector<double> outputs_of(const Graph& network, const Array& images) {
 
 TEST(Fit, OfWhatNothingChangedChangesNothing) {
   Graph network = small_trained();
-  Fit fit = fitted(network, network, some_images(), {});
+  Fit fit = fitted(network, network, some_images(), {.target = native_target()});
   EXPECT_TRUE(fit.layers.empty());
   EXPECT_TRUE(fit.unfitted.empty());
   EXPECT_EQ(outputs_of(fit.network, some_images()[0]), outputs_of(network, some_images()[0]));
@@ -78,7 +78,7 @@ TEST(Fit, IsNeverFurtherFromTheOriginalThanSlicesAre) {
        {"first: group(2)", "second: split(ci, 4) -> interchange(ci.o, ci.i) -> group(4)",
         "first: split_range(co, 8) -> group(2)", "first: bottleneck(2, expand)"}) {
     SCOPED_TRACE(recipe);
-    Fit fit = fitted(network, changed(network, recipe), some_images(), {});
+    Fit fit = fitted(network, changed(network, recipe), some_images(), {.target = native_target()});
     ASSERT_FALSE(fit.layers.empty());
     for (const LayerFit& layer : fit.layers) {
       EXPECT_LE(layer.unexplained, layer.before + 1e-9) << layer.layer;
@@ -90,7 +90,7 @@ TEST(Fit, IsNeverFurtherFromTheOriginalThanSlicesAre) {
 TEST(Fit, MeasuresNormalisationsAnew) {
   Graph network = initialised(load_model("resnet20-cifar", {.size = 8}), 3);
   Graph fewer = changed(network, "layer2.1.conv1: keep(16)");
-  Fit fit = fitted(network, fewer, some_images(3, 8), {});
+  Fit fit = fitted(network, fewer, some_images(3, 8), {.target = native_target()});
   ValueId mean = *find_value(fit.network, "layer2.1.bn2.running_mean");
   EXPECT_NE(fit.network.values[mean].data, fewer.values[mean].data);
   ValueId before = *find_value(fit.network, "layer1.1.bn1.running_mean");
@@ -121,7 +121,7 @@ TEST(Kept, OfLayersAloneIsWhatAFitKeeps) {
 }
 
 TEST(Kept, FewerChannelsKeepLess) {
-  KeptShares kept(small_trained(), some_images(), kept_metrics(), {});
+  KeptShares kept(small_trained(), some_images(), kept_metrics(), {.target = native_target()});
   double last = 1;
   for (long inputs : {32, 24, 16, 8}) {
     // Alone, the layer reads its first channels.
@@ -138,15 +138,15 @@ TEST(Kept, GroupsOfWidthsAreShuffled) {
   Recipe shuffled = parse_recipe("split(ci, 2) -> interchange(ci.o, ci.i) -> group(2)");
   LayerWidth all{.filters = 32, .inputs = 32, .groups = 2};
   // Each remembers what it found for a recipe.
-  KeptShares by_steps(small_trained(), some_images(), kept_metrics(), {}),
-      by_width(small_trained(), some_images(), kept_metrics(), {});
+  KeptShares by_steps(small_trained(), some_images(), kept_metrics(), {.target = native_target()}),
+      by_width(small_trained(), some_images(), kept_metrics(), {.target = native_target()});
   double wanted = by_steps.change("second", shuffled).scores[0];
   EXPECT_NEAR(by_width.change("second", shuffled, all).scores[0], wanted, 1e-9);
   EXPECT_LT(wanted, 1);
 }
 
 TEST(Kept, RefusesWhatNoRegressionSays) {
-  KeptShares kept(small_trained(), some_images(), kept_metrics(), {});
+  KeptShares kept(small_trained(), some_images(), kept_metrics(), {.target = native_target()});
   EXPECT_THROW(kept.change("first", parse_recipe("bottleneck(2, expand)")), UserError);
   EXPECT_THROW(kept.change("nothing", {}), UserError);
 }

@@ -77,7 +77,7 @@ TEST(Units, RunAloneAndWhenReducedAsTheInterpreterSays) {
       compared += comparison.unchecked.empty() ? 1 : 0;
       cut += print(smaller->call) != print(node.unit.call) ? 1 : 0;
     }
-    auto made = make_unit(node.unit, {.cache = false});
+    auto made = make_unit(node.unit, {.target = target, .cache = false});
     UnitRunner once(*made, random_data(node.unit), target, 1);
     UnitRunner copies(*made, random_data(node.unit), target, 2, 3);
     for (int i = 0; i < 4; ++i) copies.run();
