@@ -133,7 +133,7 @@ std::vector<Row> pass_rows() {
   for (const Pass& pass : passes::all()) {
     auto place = std::find(usual.begin(), usual.end(), pass.name) - usual.begin();
     bool is_usual = place < static_cast<long>(usual.size());
-    std::string kind = !pass.never.empty()  ? "never"
+    std::string kind = !pass.never.empty() ? "never"
                        : is_usual          ? fmt::format("usual, {}", place + 1)
                        : pass.adds_outputs ? "adds outputs"
                                            : "";
