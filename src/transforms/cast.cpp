@@ -5,6 +5,7 @@
 // Inputs, results and the factors of products are of f16. Sums stay as they were, in S: each result
 // is rounded once. A bias is one of the summands and stays, too.
 #include <algorithm>
+#include <limits>
 
 #include "nest/wide_sums.h"
 #include "transforms/transform_loops.h"
@@ -28,6 +29,17 @@ bool is_cast(const Nest& nest, size_t tensor) {
          });
 }
 
+/// Returns how many products the shortest sum has.
+long fewest_products(const Nest& nest) {
+  long fewest = std::numeric_limits<long>::max();
+  for (const Statement& s : nest.statements()) {
+    if (!adds_products(s)) continue;
+    long sums = std::max(1L, poly::count_image(s.domain, s.write.at));
+    fewest = std::min(fewest, std::max(1L, poly::count(s.domain) / sums));
+  }
+  return fewest;
+}
+
 Applied narrow(const Nest& nest, const Arguments& args) {
   Element element = *element_named(args.name(0));
   if (std::none_of(nest.statements().begin(), nest.statements().end(), adds_products)) {
@@ -49,7 +61,7 @@ Applied narrow(const Nest& nest, const Arguments& args) {
   std::vector<Tensor> tensors = result.tensors();
   for (size_t t : cast) tensors[t].element = element;
   // Both factors of a product are rounded, and its sum.
-  double error = expected_error_of_roundings(3, unit_of(element));
+  double error = expected_error_of_roundings(3, fewest_products(nest), unit_of(element));
   std::string note = fmt::format(
       "factors and results are of {}, sums stay as they were; the error stays below {:.1e} of the "
       "outputs' root mean square, for data without structure{}",

@@ -18,6 +18,15 @@ constexpr long most_points = std::size(points) + 1;
 /// How many standard deviations an error may be off.
 constexpr double deviations = 8;
 
+/// Roundings of factors are relative to these: where a sum has few products, a large one shows. So
+/// many times as far off as usual is a product of two normal numbers, and one of two transformed
+/// ones, as few planes have most of an output's error.
+constexpr double single_product = 3, single_plane = 6;
+
+double outliers(double of_one, long products) {
+  return std::max(1.0, of_one / std::sqrt(static_cast<double>(products)));
+}
+
 std::span<const double> finite_points(long products) {
   return {points, static_cast<size_t>(products - 1)};
 }
@@ -200,11 +209,12 @@ double expected_error(const Toom& rows, const Toom& columns, long channels, doub
     }
   }
   double output = count * static_cast<double>(rows.window * columns.window);
-  return deviations * std::sqrt(most / output);
+  double far_off = is_narrow ? outliers(single_plane, channels) : 1;
+  return deviations * far_off * std::sqrt(most / output);
 }
 
-double expected_error_of_roundings(long roundings, double unit) {
-  return deviations * unit / std::sqrt(3.0) * std::sqrt(static_cast<double>(roundings));
+double expected_error_of_roundings(long roundings, long products, double unit) {
+  return deviations * outliers(single_product, products) * unit / std::sqrt(3.0) * std::sqrt(static_cast<double>(roundings));
 }
 
 double expected_error_of_sum(long products, double unit) {

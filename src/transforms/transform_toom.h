@@ -60,7 +60,8 @@ double expected_error(const Toom& rows, const Toom& columns, long channels, doub
 /// Returns the same for the sum of all products, one after the other.
 double expected_error_of_sum(long products, double unit);
 
-/// Returns the same where so many roundings change a result, each by "unit" at most.
-double expected_error_of_roundings(long roundings, double unit);
+/// Returns the same where so many roundings change a sum of products, each by "unit" at most. Sums
+/// of few products are far from their mean more often.
+double expected_error_of_roundings(long roundings, long products, double unit);
 
 }  // namespace lathe

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "nest/starts.h"
+#include "nest/wide_sums.h"
 #include "support/compiled.h"
 #include "support/random_recipe.h"
 
@@ -179,6 +180,7 @@ CompiledCase draw_case(Random& random, isl::ctx ctx, const std::vector<std::stri
   if (random.chance(20)) nest = walked(random, nest, Transform::Kind::neural, 2, c.story);
   c.wanted = interpreted(nest, static_cast<unsigned>(random.between(1, 1000)));
   c.zeroed = read_outputs(nest);
+  nest = with_wide_sums(nest);  // as units have it: narrow sums would be rounded on the way
   bool started = random.chance(70);
   if (started) nest = with_starts(nest);
   nest = walked(random, nest, Transform::Kind::program, random.between(0, 8), c.story);
