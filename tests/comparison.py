@@ -263,7 +263,7 @@ echo '{{"runs": 9, "median_ms": 4.0, "p90_ms": 5.0}}'
     def test_a_peer_that_came_is_measured_and_the_missing_are_named(self):
         measured = []
 
-        def measure(tasks, place, seconds, say):
+        def measure(tasks, place, seconds, precision, say):
             measured.append((place.name, *tasks))
             return {peer: timed(peer, 7) for peer in tasks}
 

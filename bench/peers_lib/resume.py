@@ -29,7 +29,8 @@ def load(file: Path, peers: list[str]) -> Report:
     """Reads what save() wrote."""
     try:
         data = json.loads(file.read_text())
-        report = Report(data["machine"], data["lathe"], peers)
+        report = Report(data["machine"], data["lathe"], peers,
+                        precision=data.get("precision", "fp32"))
         for entry in data["results"]:
             results = {p: Result.from_summary(r) for p, r in entry["peers"].items()}
             report.add(entry["threads"], entry["model"], results, _origin(entry))
@@ -49,6 +50,8 @@ def adopt(report: Report, earlier: Report) -> None:
     here, there = report.machine.get("processor"), earlier.machine.get("processor")
     if here != there:
         raise NotResumable(f"the earlier measurements are of another machine, '{there}'")
+    if report.precision != earlier.precision:
+        raise NotResumable(f"the earlier measurements are in {earlier.precision}")
     for threads, models in earlier.runs.items():
         for model, results in models.items():
             report.add(threads, model, results, earlier.origins[threads, model])

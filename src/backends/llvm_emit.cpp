@@ -204,7 +204,8 @@ class Emitter {
 
   void emit(const Block& block) {
     Squares squares;
-    if (target_.lanes(size_of(Number::f32)) == square_side) squares = find_squares(code_, block, square_side);
+    if (target_.lanes(size_of(Number::f32)) == square_side)
+      squares = find_squares(code_, block, square_side);
     std::set<size_t> inside;
     for (const auto& [at, members] : squares) inside.insert(members.begin(), members.end());
     for (size_t k = 0; k < block.size(); ++k) {

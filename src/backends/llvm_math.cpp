@@ -51,7 +51,8 @@ Value* LlvmMath::number(double value) {
   long whole = std::isinf(value) ? (value < 0 ? std::numeric_limits<long>::lowest()
                                               : std::numeric_limits<long>::max())
                                  : static_cast<long>(value);
-  return llvm::ConstantInt::getSigned(type(), number_ == Number::i32 ? static_cast<int>(whole) : whole);
+  return llvm::ConstantInt::getSigned(type(),
+                                      number_ == Number::i32 ? static_cast<int>(whole) : whole);
 }
 
 Value* LlvmMath::widened(Value* value, long lanes) {

@@ -397,7 +397,8 @@ class Quantiser {
             }
           });
     std::vector<size_t> next(before.size(), 0);
-    watch(result.network, after, few, {.target = options_.watch.target, .threads = options_.watch.threads},
+    watch(result.network, after, few,
+          {.target = options_.watch.target, .threads = options_.watch.threads},
           [&](size_t, const std::vector<Array>& found) {
             for (size_t i = 0; i < found.size(); ++i) {
               for (double x : found[i].reals()) {

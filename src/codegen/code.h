@@ -43,13 +43,13 @@ struct Instruction {
     number,    ///< to = "number"
     apply,     ///< to = op(args...); an operand of one lane stands for as many as the others have
     fma,       ///< to = args[0] * args[1] + args[2]
-    dot,       ///< to = args[2] + sums of products, as many neighbours of args[0] as fill the lanes;
-               ///< args[1] has as many, or all lanes share its group "lane"
-    splat,     ///< to = lane "lane" of args[0], in every lane
-    copy,      ///< to = args[0]
-    convert,   ///< to = args[0], in another type
-    sum,       ///< to = the sum of the lanes of args[0]
-    maximum,   ///< to = the greatest of the lanes of args[0]
+    dot,      ///< to = args[2] + sums of products, as many neighbours of args[0] as fill the lanes;
+              ///< args[1] has as many, or all lanes share its group "lane"
+    splat,    ///< to = lane "lane" of args[0], in every lane
+    copy,     ///< to = args[0]
+    convert,  ///< to = args[0], in another type
+    sum,      ///< to = the sum of the lanes of args[0]
+    maximum,  ///< to = the greatest of the lanes of args[0]
   };
   Kind kind;
   size_t to = 0;

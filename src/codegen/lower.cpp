@@ -73,7 +73,7 @@ class Lowering {
   std::vector<Number> numbers_;       // of statements
   std::vector<Number> tile_numbers_;  // of tensors, while they are in variables
   Number number_ = Number::f32;       // of the statement that is written
-  std::vector<bool> outside_;  // tensors that other places touch
+  std::vector<bool> outside_;         // tensors that other places touch
   std::map<size_t, Tile> tiles_;
   std::map<size_t, const Block*> homes_;  // the body that a tile belongs to, by tensor
 
@@ -147,7 +147,8 @@ class Lowering {
         return;
       case Way::dot:
         bindings_.bind(node.depth, {node.from, node.from});
-        return lower_dot(node.body.front(), *dot_of(node, *bindings_.lanes_depth(), tree_.nest, target_));
+        return lower_dot(node.body.front(),
+                         *dot_of(node, *bindings_.lanes_depth(), tree_.nest, target_));
       case Way::loop:
         return lower_loop(node);
     }
@@ -217,7 +218,8 @@ class Lowering {
   /// Returns how many elements a tile may have: what does not fit the registers by far is no tile.
   long most_in_registers(size_t tensor) const {
     constexpr long by_far = 2;  // the compiler keeps some more in memory at little cost
-    return by_far * target_.cpu.registers * target_.cpu.vector_bytes / size_of(tile_numbers_[tensor]);
+    return by_far * target_.cpu.registers * target_.cpu.vector_bytes /
+           size_of(tile_numbers_[tensor]);
   }
 
   /// Do these nodes set all elements of the tile before they use them, and are all statements that
@@ -321,8 +323,8 @@ class Lowering {
     long step = bindings_.lane_step(node.write), lanes = bindings_.lanes();
     size_t own = load_factors(s.reads[dot.own].tensor, node.reads[dot.own], dot.terms * lanes);
     Instruction add{Instruction::Kind::dot};
-    size_t common = common_factors(s.reads[dot.common].tensor, node.reads[dot.common], dot.terms,
-                                   add.lane);
+    size_t common =
+        common_factors(s.reads[dot.common].tensor, node.reads[dot.common], dot.terms, add.lane);
     add.args = {own, common, old_value(s.write.tensor, at, step)};
     write(s.write.tensor, at, step, writer_.emit(std::move(add), lanes, number_));
   }

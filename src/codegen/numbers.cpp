@@ -24,9 +24,8 @@ class Elements {
   Element read(size_t i) const { return element(s_.reads[i]); }
 
   bool all(const std::function<bool(Element)>& holds) const {
-    return holds(written()) && std::all_of(s_.reads.begin(), s_.reads.end(), [&](const Access& a) {
-             return holds(element(a));
-           });
+    return holds(written()) && std::all_of(s_.reads.begin(), s_.reads.end(),
+                                           [&](const Access& a) { return holds(element(a)); });
   }
 
  private:

@@ -1,5 +1,5 @@
-// The types in which the statements of a nest compute. They follow from the tensors that a statement
-// touches, and from what the target has arithmetic for.
+// The types in which the statements of a nest compute. They follow from the tensors that a
+// statement touches, and from what the target has arithmetic for.
 //
 //   P[co, ow] += W[co, ci] * I[ci, ow]       all of f16: in f16, where the target multiplies it
 //   S[co, ow] += W[co, ci] * I[ci, ow]       S of i32, the others of i8: in i32

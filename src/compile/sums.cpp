@@ -9,8 +9,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "compile/boxes.h"
-#include "nest/builder.h"
+#include "nest/wide_sums.h"
 #include "poly/relation.h"
 
 namespace lathe {
@@ -49,32 +48,6 @@ bool is_row_major(const Layout& layout) {
                      [](const Layout::Axis& axis) { return axis.block == 1; });
 }
 
-Nest with_copied_result(const Nest& nest, const Statement& sum, size_t output) {
-  std::vector<Tensor> tensors = nest.tensors();
-  size_t local = tensors.size();
-  tensors.push_back(tensors[output]);
-  tensors[local].name = fresh_name(nest, tensors[output].name + ".sums");
-  tensors[local].role = Role::local;
-  std::vector<std::string> names = loops_of(sum, sum.write);
-  if (names[1].empty()) names[1] = sum.dims[*filters_of(nest, sum)];  // of all groups
-  const std::vector<long>& shape = tensors[output].shape;
-  std::vector<long> none(shape.size(), 0);
-  Statement copy = copy_of_box(nest, "result", shape, names, local, output, none);
-  std::vector<Statement> statements = nest.statements();
-  for (Statement& s : statements) {
-    for (Access& read : s.reads) {
-      if (read.tensor == output) read.tensor = local;
-    }
-    if (s.write.tensor == output) s.write.tensor = local;
-  }
-  std::vector<Order> order = nest.order;
-  long last = 0;
-  for (const Order& o : order) last = std::max(last, o.at[0]);
-  order.push_back(plain_order(copy, {last + 1}));
-  statements.push_back(std::move(copy));
-  return assemble_nest(nest.name, std::move(tensors), std::move(statements), std::move(order));
-}
-
 }  // namespace
 
 Nest with_blocked_sums(const Nest& nest, std::vector<Layout>& layouts) {
@@ -93,7 +66,7 @@ Nest with_blocked_sums(const Nest& nest, std::vector<Layout>& layouts) {
     return nest;
   }
   layouts.push_back(blocked_layout(shape, block));
-  return with_copied_result(nest, *sum, tensor);
+  return with_own_sums(nest, tensor, "result");
 }
 
 }  // namespace lathe

@@ -10,20 +10,29 @@
 namespace lathe {
 namespace {
 
+/// Names the loop that walks an index of the sums in a statement: as the last of the loops there
+/// that it takes, if that name is not taken.
+std::string name_of_index(const Statement& like, const isl::aff& index,
+                          const std::vector<std::string>& taken) {
+  std::string name = fmt::format("i{}", taken.size());
+  for (size_t i = 0; i < like.dims.size(); ++i) {
+    bool is_free = std::find(taken.begin(), taken.end(), like.dims[i]) == taken.end();
+    if (is_free && poly::involves(index, i)) name = like.dims[i];
+  }
+  return name;
+}
+
 /// Returns the statement that copies one tensor to another of the same shape. Its loops have the
 /// names of those that index the sums in "like".
-Statement copying(const Nest& nest, size_t from, size_t to, const Statement& like) {
+Statement copying(const Nest& nest, const std::string& name, size_t from, size_t to,
+                  const Statement& like) {
   const std::vector<long>& shape = nest.tensors()[to].shape;
   Statement s;
-  s.name = fresh_name(nest, "round");
+  s.name = fresh_name(nest, name);
   s.domain = poly::box(nest.ctx(), shape);
   std::vector<isl::aff> index = poly::parts(like.write.at);
   for (size_t d = 0; d < shape.size(); ++d) {
-    s.dims.push_back(fmt::format("i{}", d));
-    for (size_t i = 0; i < like.dims.size(); ++i) {
-      bool alone = poly::same(index[d], poly::coordinate(like.domain.space(), i));
-      if (alone) s.dims.back() = like.dims[i];
-    }
+    s.dims.push_back(name_of_index(like, index[d], s.dims));
   }
   isl::multi_aff all = poly::identity(s.domain.space());
   s.write = {to, all};
@@ -44,13 +53,13 @@ const Statement* first_sum(const Nest& nest, size_t tensor) {
 
 bool has_sums(const Nest& nest, size_t tensor) { return first_sum(nest, tensor) != nullptr; }
 
-Nest with_own_sums(const Nest& nest, size_t output) {
+Nest with_own_sums(const Nest& nest, size_t output, const std::string& name) {
   std::vector<Tensor> tensors = nest.tensors();
   size_t sums = tensors.size();
   tensors.push_back(tensors[output]);
   tensors[sums].name = fresh_name(nest, tensors[output].name + ".sums");
   tensors[sums].role = Role::local;
-  Statement copy = copying(nest, sums, output, *first_sum(nest, output));
+  Statement copy = copying(nest, name, sums, output, *first_sum(nest, output));
   std::vector<Statement> statements = nest.statements();
   for (Statement& s : statements) {
     for (Access& read : s.reads) read.tensor = read.tensor == output ? sums : read.tensor;

@@ -13,8 +13,9 @@ namespace lathe {
 /// Does some statement add to the elements of the tensor?
 bool has_sums(const Nest& nest, size_t tensor);
 
-/// Gives a result a local tensor for its sums, which is copied to it after all other statements.
-Nest with_own_sums(const Nest& nest, size_t output);
+/// Gives a result a local tensor for its sums: the last one of the nest. A statement of this name
+/// copies it after all others.
+Nest with_own_sums(const Nest& nest, size_t output, const std::string& copy = "round");
 
 /// Returns the nest with all sums in f32 that would be in f16 or bf16.
 Nest with_wide_sums(const Nest& nest);

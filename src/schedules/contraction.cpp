@@ -111,7 +111,8 @@ class Writing {
   bool in_halves_ = false;  // are products added up in f16?
   std::string subsum_in_;   // the loop in whose body; "": where the sum is complete
   // Names of loops, from outside in; "" where there is no such loop.
-  std::string part_, columns_, columns_inside_, chunk_, position_, samples_, subsum_, sum_blocks_, sum_, term_;
+  std::string part_, columns_, columns_inside_, chunk_, position_, samples_, subsum_, sum_blocks_,
+      sum_, term_;
   std::string unrolled_sum_, several_, unrolled_position_, vector_;
 
   long extent(const std::string& loop) const {

@@ -61,6 +61,8 @@ std::optional<Convolution> convolution_of(const Situation& s) {
                  extent(loops.window_columns), extent(loops.samples)};
   if (shuffled) found.shape.together = found.shape.groups;
   if (multiplies_halves(s, main)) found.shape.element = size_of(Element::f16);
+  long terms = terms_of_dot(s, main, sliding->weight);
+  found.shape.direct = terms > 0 ? found.shape.element / terms : found.shape.element;
   return found;
 }
 

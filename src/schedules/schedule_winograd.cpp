@@ -79,7 +79,7 @@ double winograd_cycles(const Target& target, const WinogradShape& shape, long ou
 double direct_cycles(const Target& target, const WinogradShape& shape) {
   return static_cast<double>(shape.groups * shape.rows * shape.columns * shape.window_rows *
                              shape.window_columns * shape.filters * shape.channels) /
-         (static_cast<double>(per_cycle * target.lanes(shape.element)) * share_of_peak_direct);
+         (static_cast<double>(per_cycle * target.lanes(shape.direct)) * share_of_peak_direct);
 }
 
 WinogradTiles::WinogradTiles(const Target& target, const WinogradShape& shape, long outputs,

@@ -16,7 +16,7 @@ namespace {
 
 /// The sum that is taken apart.
 struct Sum {
-  size_t statement, depth;  // of the loop in whose body products are added up
+  size_t statement, depth;   // of the loop in whose body products are added up
   std::vector<size_t> kept;  // loops that tell the partial sums apart
   long products = 1;         // of one partial sum
 };

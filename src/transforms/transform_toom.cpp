@@ -179,9 +179,9 @@ double unit_of(Element element) {
 double expected_error(const Toom& rows, const Toom& columns, long channels, double unit,
                       const NarrowFactors& narrow) {
   // A rounding is off by half a unit at most, and evenly distributed.
-  double u = unit / std::sqrt(3.0), factor = narrow.unit / std::sqrt(3.0);
-  auto count = static_cast<double>(channels);
   bool is_narrow = narrow.unit > unit;
+  double u = unit / std::sqrt(3.0), factor = is_narrow ? narrow.unit / std::sqrt(3.0) : 0;
+  auto count = static_cast<double>(channels);
   double in_sum = is_narrow ? static_cast<double>(narrow.most_in_sum) : count;
   auto product = [&](long a, long b) {
     return summed(rounded(transformed_weight(rows.G, a, columns.G, b, u), factor),
@@ -214,7 +214,8 @@ double expected_error(const Toom& rows, const Toom& columns, long channels, doub
 }
 
 double expected_error_of_roundings(long roundings, long products, double unit) {
-  return deviations * outliers(single_product, products) * unit / std::sqrt(3.0) * std::sqrt(static_cast<double>(roundings));
+  return deviations * outliers(single_product, products) * unit / std::sqrt(3.0) *
+         std::sqrt(static_cast<double>(roundings));
 }
 
 double expected_error_of_sum(long products, double unit) {

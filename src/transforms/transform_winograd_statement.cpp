@@ -374,7 +374,7 @@ class WinogradRewriting {
   double unit() const {
     Element sums = tensors_[s_.write.tensor].element;
     if (sums != Element::f64 && sums != Element::f32) {
-      fail("winograd needs f32 or f64: sums of other elements would round too much");
+      fail("winograd needs f32 or f64: other elements would round too much");
     }
     return unit_of(sums);
   }

@@ -7,23 +7,11 @@
 #include <cstring>
 #include <numeric>
 
-#include "compile/node.h"
-#include "ops/op.h"
-#include "support/layouts.h"
+#include "support/named_kernels.h"
 #include "support/temporary.h"
 
 namespace lathe::test {
 namespace {
-
-std::vector<NamedCode> kernels_of(const std::string& op, const Target& target) {
-  Context ctx;
-  Nest nest = parse_op(ctx, op);
-  std::vector<NamedCode> kernels;
-  for (Code& code : lower_node(nest, row_major_layouts(nest), target).kernels) {
-    kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
-  }
-  return kernels;
-}
 
 TEST(Backend, EveryTargetHasOne) {
   for (const Target& target : targets()) {

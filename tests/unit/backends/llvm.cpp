@@ -5,22 +5,10 @@
 
 #include <thread>
 
-#include "compile/node.h"
-#include "ops/op.h"
-#include "support/layouts.h"
+#include "support/named_kernels.h"
 
 namespace lathe::test {
 namespace {
-
-std::vector<NamedCode> kernels_of(const std::string& op, const Target& target) {
-  Context ctx;
-  Nest nest = parse_op(ctx, op);
-  std::vector<NamedCode> kernels;
-  for (Code& code : lower_node(nest, row_major_layouts(nest), target).kernels) {
-    kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
-  }
-  return kernels;
-}
 
 const std::vector<std::string>& ops() {
   static const std::vector<std::string> all = {"conv(co=32, ci=16, oh=5, ow=7, k=3)",

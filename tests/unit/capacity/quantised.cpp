@@ -82,10 +82,18 @@ std::vector<lathe::Array> samples(const Shape& shape, double factor = 1) {
   return minibatches;
 }
 
+/// Returns how networks are quantised that run on this machine.
+QuantiseOptions here(Clipping clipping = QuantiseOptions().clipping) {
+  QuantiseOptions options;
+  options.clipping = clipping;
+  options.watch.target = native_target();
+  return options;
+}
+
 TEST(Quantised, ComputesNearlyTheSame) {
   std::vector<lathe::Array> minibatches = samples({4, 3, 8, 8});
   for (Clipping clipping : {Clipping::minmax, Clipping::percentile, Clipping::mse}) {
-    Quantised found = quantised(example(), minibatches, {clipping, {}});
+    Quantised found = quantised(example(), minibatches, here(clipping));
     ASSERT_EQ(found.layers.size(), 3U);
     for (const QuantisedLayer& layer : found.layers) {
       EXPECT_EQ(layer.kept, "");
@@ -98,7 +106,7 @@ TEST(Quantised, ComputesNearlyTheSame) {
 
 /// Each layer is one kernel that reads and writes 8-bit integers.
 TEST(Quantised, NothingElseIsStoredBetweenLayers) {
-  Quantised found = quantised(example(), samples({4, 3, 8, 8}), {});
+  Quantised found = quantised(example(), samples({4, 3, 8, 8}), here());
   Graph ready = after_passes(found.network, usual_passes(Pass::Stage::graph));
   for (const Node& node : ready.nodes) {
     const Value& output = ready.values[node.outputs[0]];
@@ -112,18 +120,18 @@ TEST(Quantised, LayersOfWhatIsNoNumberOrAlwaysZeroStay) {
   graph.values[*find_value(graph, "v")].data = lathe::Array::of_reals(
       Element::f32, {8, 8, 3, 3},
       std::vector<double>(8 * 8 * 9, std::numeric_limits<double>::infinity()));
-  Quantised found = quantised(graph, samples({4, 3, 8, 8}), {});
+  Quantised found = quantised(graph, samples({4, 3, 8, 8}), here());
   EXPECT_EQ(found.layers[0].kept, "");
   EXPECT_EQ(found.layers[1].kept, "'v' is not always a finite number");
   EXPECT_EQ(found.layers[2].kept, "'p' is not always a finite number");
-  Quantised dark = quantised(example(), samples({4, 3, 8, 8}, 0), {});
+  Quantised dark = quantised(example(), samples({4, 3, 8, 8}, 0), here());
   EXPECT_EQ(dark.layers[0].kept, "'x' is always 0");
 }
 
 TEST(Quantised, RefusesWhatHasIntegers) {
-  Quantised found = quantised(example(), samples({4, 3, 8, 8}), {});
-  EXPECT_THROW(quantised(found.network, samples({4, 3, 8, 8}), {}), UserError);
-  EXPECT_THROW(quantised(example(), {}, {}), UserError);
+  Quantised found = quantised(example(), samples({4, 3, 8, 8}), here());
+  EXPECT_THROW(quantised(found.network, samples({4, 3, 8, 8}), here()), UserError);
+  EXPECT_THROW(quantised(example(), {}, here()), UserError);
 }
 
 }  // namespace

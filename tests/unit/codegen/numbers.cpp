@@ -71,11 +71,11 @@ TEST(Dots, AreThereWhereTheTargetHasThem) {
     long terms;
     bool wanted;
   } table[] = {
-      {"i8", "i32", "aarch64+dot", 4, true},     {"u8", "i32", "aarch64+dot", 4, true},
-      {"i8", "i32", "aarch64", 4, false},        {"i8", "i32", "aarch64+dot", 2, false},
-      {"i8", "i64", "aarch64+dot", 4, false},    {"i8", "i32", "x86-64-v4+dot", 4, false},
-      {"bf16", "f32", "aarch64+bf16", 2, true},  {"bf16", "f32", "x86-64-v4+bf16", 2, true},
-      {"bf16", "f32", "aarch64+dot", 2, false},  {"f16", "f32", "aarch64+f16", 2, false},
+      {"i8", "i32", "aarch64+dot", 4, true},    {"u8", "i32", "aarch64+dot", 4, true},
+      {"i8", "i32", "aarch64", 4, false},       {"i8", "i32", "aarch64+dot", 2, false},
+      {"i8", "i64", "aarch64+dot", 4, false},   {"i8", "i32", "x86-64-v4+dot", 4, false},
+      {"bf16", "f32", "aarch64+bf16", 2, true}, {"bf16", "f32", "x86-64-v4+bf16", 2, true},
+      {"bf16", "f32", "aarch64+dot", 2, false}, {"f16", "f32", "aarch64+f16", 2, false},
   };
   for (const auto& [factors, sums, target, terms, wanted] : table) {
     std::string text = dots(factors, sums, terms, target);

@@ -44,9 +44,8 @@ TEST(Cast, GoesWithOtherSteps) {
   for (const char* recipe : {"group(4) -> cast(f16) -> winograd(2)", "group(2) -> cast(bf16)",
                              "winograd(4) -> cast(f16)", "bottleneck(2) -> cast(f16)"}) {
     Nest narrow = replay(nest, parse_recipe(recipe));
-    EXPECT_EQ(element_of(narrow, "I"), recipe == std::string("group(2) -> cast(bf16)")
-                                           ? Element::bf16
-                                           : Element::f16)
+    EXPECT_EQ(element_of(narrow, "I"),
+              recipe == std::string("group(2) -> cast(bf16)") ? Element::bf16 : Element::f16)
         << recipe;
   }
   Nest both = replay(nest, parse_recipe("cast(f16) -> winograd(2)"));
