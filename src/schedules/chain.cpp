@@ -166,7 +166,7 @@ class Writing {
   /// can be chosen about its tile can be chosen here.
   bool write_half(const std::string& schedule, const Nest& nest, const std::string& prefix,
                   Settings settings) {
-    Situation alone{nest, s_.layouts, s_.target};
+    Situation alone{nest, s_.layouts, s_.target, s_.max_error};
     const Schedule& half = template_named(schedule);
     for (const Knob& knob : half.knobs(alone)) {
       if (knob.name == "chunk") settings["chunk"] = std::ranges::max(knob.values);

@@ -31,10 +31,6 @@ constexpr long share_of_cache = 2;
 /// target has arithmetic for them.
 constexpr long least_element = 4;
 
-/// Products that are added up in f16 before the sum goes on in f32: the error grows with the square
-/// root of them, and adding to the f32 takes about as long as eight products.
-constexpr long products_in_f16 = 128;
-
 /// Iterations of the sum over neighbours that are unrolled: enough to hide the loop around them.
 /// A sum of few iterations is unrolled as a whole.
 constexpr long unrolled_sum = 4, few_sums = 8;

@@ -42,8 +42,8 @@ bool is_worth_it(const Schedule& candidate, const Situation& situation) {
 
 }  // namespace
 
-Scheduled schedule(const Situation& situation, const std::optional<Choice>& choice,
-                   double max_error) {
+Scheduled schedule(const Situation& any, const std::optional<Choice>& choice, double max_error) {
+  Situation situation{any.nest, any.layouts, any.target, max_error};
   for (const Schedule& candidate : schedules::all()) {
     if (!choice || candidate.name != choice->schedule) continue;
     auto found = scheduled_by(candidate, situation, choice->settings, max_error);

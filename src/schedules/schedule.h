@@ -21,12 +21,16 @@
 
 namespace lathe {
 
+/// The limit that allows any rounding.
+inline constexpr double any_error = std::numeric_limits<double>::infinity();
+
 /// What a template sees. In the nest, statements set each sum to its first value: with_starts() of
 /// nest/starts.h put them there.
 struct Situation {
   const Nest& nest;
   const std::vector<Layout>& layouts;  ///< of each tensor
   const Target& target;
+  double max_error = any_error;  ///< what steps may round
 };
 
 /// A recipe, and the nests that have to be judged. These are the nest before each step that changes
@@ -90,9 +94,6 @@ struct Scheduled {
   Nest nest;
   bool as_chosen = false;  ///< was a choice given, and does this follow it?
 };
-
-/// The limit that allows any rounding.
-inline constexpr double any_error = std::numeric_limits<double>::infinity();
 
 /// Returns the recipe of the choice, if one is given and fits. Otherwise it returns the recipe of
 /// the first template that fits. A recipe fits if all its steps apply, if it breaks no dependence

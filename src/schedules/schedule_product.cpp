@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "codegen/dots.h"
+#include "transforms/transform_toom.h"
 
 namespace lathe::schedules {
 namespace {
@@ -39,6 +40,15 @@ std::optional<ProductLoops> parts_with(
 
 /// Loops with fewer iterations make no vectors that are worth it.
 constexpr long least_vector = 4;
+
+/// Sums of fewer products in all take so little time that they need not be rounded for it.
+constexpr long worth_rounding = 1 << 16;
+
+long iterations_of(const Order& order) {
+  long all = 1;
+  for (const Loop& loop : order.loops) all *= loop.extent;
+  return all;
+}
 
 /// Is a tensor so much smaller than another that copying it costs next to nothing?
 bool is_small_beside(const Situation& s, size_t tensor, size_t other) {
@@ -81,6 +91,8 @@ std::optional<ProductLoops> product_loops(const Situation& s, const Roles& roles
 }
 
 bool multiplies_halves(const Situation& s, size_t statement) {
+  if (expected_error_of_sum(products_in_f16, unit_of(Element::f16)) > s.max_error) return false;
+  if (iterations_of(s.nest.order[statement]) < worth_rounding) return false;
   const std::vector<Access>& reads = s.nest.statements()[statement].reads;
   return s.target.has(Extra::f16) && std::all_of(reads.begin(), reads.end(), [&](const Access& a) {
            return s.nest.tensors()[a.tensor].element == Element::f16;

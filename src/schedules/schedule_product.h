@@ -20,8 +20,12 @@ struct ProductLoops {
 /// loop moves one factor alone.
 std::optional<ProductLoops> product_loops(const Situation& situation, const Roles& roles);
 
+/// Products that are added up in f16 before the sum goes on in f32: the error grows with the square
+/// root of them, and adding to the f32 takes about as long as eight products.
+inline constexpr long products_in_f16 = 128;
+
 /// Should the products of a statement be added up in f16? The target must have arithmetic for it,
-/// and both factors must be f16.
+/// both factors must be f16, the error must be allowed, and the sums must take some time.
 bool multiplies_halves(const Situation& situation, size_t statement);
 
 /// Returns how many products of a statement's factors one instruction of the target adds to a sum;
