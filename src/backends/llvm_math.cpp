@@ -19,24 +19,8 @@ using llvm::Intrinsic::ID;
 namespace intrinsics = llvm::Intrinsic;
 
 llvm::Type* LlvmMath::type() {
-  switch (number_) {
-    case Number::f16:
-      return builder_.getHalfTy();
-    case Number::f32:
-      return builder_.getFloatTy();
-    case Number::f64:
-      return builder_.getDoubleTy();
-    case Number::i8:
-    case Number::u8:
-      return builder_.getInt8Ty();
-    case Number::bf16:
-      return builder_.getBFloatTy();
-    case Number::i32:
-      return builder_.getInt32Ty();
-    case Number::i64:
-      return builder_.getInt64Ty();
-  }
-  return nullptr;
+  // Memory of bf16 is read as integers; what dot products take are floats.
+  return number_ == Number::bf16 ? builder_.getBFloatTy() : memory_type(number_);
 }
 
 llvm::Type* LlvmMath::like(llvm::Type* scalar, Value* value) {
@@ -47,7 +31,7 @@ llvm::Type* LlvmMath::like(llvm::Type* scalar, Value* value) {
 }
 
 Value* LlvmMath::number(double value) {
-  if (is_real(number_)) return llvm::ConstantFP::get(type(), value);
+  if (is_float(number_)) return llvm::ConstantFP::get(type(), value);
   long whole = std::isinf(value) ? (value < 0 ? std::numeric_limits<long>::lowest()
                                               : std::numeric_limits<long>::max())
                                  : static_cast<long>(value);
@@ -69,7 +53,7 @@ Value* LlvmMath::integer_same(long value, Value* like_this) {
 }
 
 Value* LlvmMath::truth(Value* condition) {
-  if (!is_real(number_)) return builder_.CreateZExt(condition, like(type(), condition));
+  if (!is_float(number_)) return builder_.CreateZExt(condition, like(type(), condition));
   return builder_.CreateUIToFP(condition, like(type(), condition));
 }
 
@@ -102,21 +86,21 @@ Value* LlvmMath::unless_nan(Value* b, Value* value) {
 }
 
 Value* LlvmMath::maximum(Value* a, Value* b) {
-  if (!is_real(number_)) return builder_.CreateSelect(builder_.CreateICmpSLT(a, b), b, a);
+  if (!is_float(number_)) return builder_.CreateSelect(builder_.CreateICmpSLT(a, b), b, a);
   if (architecture_ == Architecture::aarch64) return intrinsic(intrinsics::maximum, {a, b});
   if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
   return unless_nan(b, builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), b, a));
 }
 
 Value* LlvmMath::minimum(Value* a, Value* b) {
-  if (!is_real(number_)) return builder_.CreateSelect(builder_.CreateICmpSLT(b, a), b, a);
+  if (!is_float(number_)) return builder_.CreateSelect(builder_.CreateICmpSLT(b, a), b, a);
   if (architecture_ == Architecture::aarch64) return intrinsic(intrinsics::minimum, {a, b});
   if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
   return unless_nan(b, builder_.CreateSelect(builder_.CreateFCmpOLT(b, a), b, a));
 }
 
 Value* LlvmMath::fma(Value* a, Value* b, Value* c) {
-  if (!is_real(number_)) return builder_.CreateAdd(builder_.CreateMul(a, b), c);
+  if (!is_float(number_)) return builder_.CreateAdd(builder_.CreateMul(a, b), c);
   return intrinsic(intrinsics::fma, {a, b, c});
 }
 
@@ -137,7 +121,7 @@ Value* LlvmMath::dot(Value* a, Value* b, Value* sums, Number factors) {
 }
 
 Value* LlvmMath::sum(Value* lanes) {
-  if (!is_real(number_)) return builder_.CreateAddReduce(lanes);
+  if (!is_float(number_)) return builder_.CreateAddReduce(lanes);
   llvm::FastMathFlags flags = builder_.getFastMathFlags(), loose = flags;
   loose.setAllowReassoc(true);
   builder_.setFastMathFlags(loose);
@@ -376,7 +360,7 @@ Value* LlvmMath::apply_integers(Expr::Op op, const std::vector<Value*>& a) {
 
 Value* LlvmMath::apply(Expr::Op op, const std::vector<Value*>& a) {
   using Op = Expr::Op;
-  bool reals = is_real(number_);
+  bool reals = is_float(number_);
   switch (op) {
     case Op::max:
       return maximum(a[0], a[1]);
@@ -426,13 +410,13 @@ Value* LlvmMath::loaded(Value* value, Element element) {
   }
   if (is_float(element)) return builder_.CreateFPCast(value, to);
   bool is_signed = lowest_of(element) < 0;
-  if (!is_real(number_)) return builder_.CreateIntCast(value, to, is_signed);
+  if (!is_float(number_)) return builder_.CreateIntCast(value, to, is_signed);
   return is_signed ? builder_.CreateSIToFP(value, to) : builder_.CreateUIToFP(value, to);
 }
 
 Value* LlvmMath::picked_elements(Value* index, const Instruction::Picked& along) {
   llvm::Type* whole = builder_.getInt64Ty();
-  if (is_real(number_)) {
+  if (is_float(number_)) {
     index = builder_.CreateIntrinsic(intrinsics::fptosi_sat, {whole, index->getType()}, {index});
   }
   auto constant = [&](long value) { return builder_.getInt64(static_cast<uint64_t>(value)); };
@@ -470,11 +454,11 @@ Value* LlvmMath::stored(Value* value, Element element) {
   llvm::Type* to = like(memory_type(element), value);
   if (element == Element::boolean) {
     Value* zero = llvm::Constant::getNullValue(value->getType());
-    Value* is_set =
-        is_real(number_) ? builder_.CreateFCmpUNE(value, zero) : builder_.CreateICmpNE(value, zero);
+    Value* is_set = is_float(number_) ? builder_.CreateFCmpUNE(value, zero)
+                                      : builder_.CreateICmpNE(value, zero);
     return builder_.CreateZExt(is_set, to);
   }
-  if (is_real(number_)) {
+  if (is_float(number_)) {
     llvm::Type* whole = like(builder_.getInt64Ty(), value);
     value = builder_.CreateIntrinsic(intrinsics::fptosi_sat, {whole, value->getType()}, {value});
   }
@@ -483,9 +467,9 @@ Value* LlvmMath::stored(Value* value, Element element) {
 
 Value* LlvmMath::converted(Value* value, Number from) {
   llvm::Type* to = like(type(), value);
-  if (is_real(from) && is_real(number_)) return builder_.CreateFPCast(value, to);
-  if (is_real(number_)) return builder_.CreateSIToFP(value, to);
-  if (!is_real(from)) return builder_.CreateIntCast(value, to, true);
+  if (is_float(from) && is_float(number_)) return builder_.CreateFPCast(value, to);
+  if (is_float(number_)) return builder_.CreateSIToFP(value, to);
+  if (!is_float(from)) return builder_.CreateIntCast(value, to, true);
   return builder_.CreateIntrinsic(intrinsics::fptosi_sat, {to, value->getType()}, {value});
 }
 

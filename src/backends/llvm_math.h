@@ -23,8 +23,8 @@ class LlvmMath {
   /// Returns the value of a function; all operands have the same lanes.
   llvm::Value* apply(Expr::Op op, const std::vector<llvm::Value*>& args);
   llvm::Value* fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
-  /// Adds sums of products to a register of sums: neighbours of "a" by those of "b", or by the
-  /// group of "b" that all lanes share.
+  /// Adds sums of products to a register of sums: as many neighbours of "a" by those of "b" as have
+  /// the bytes of a sum.
   llvm::Value* dot(llvm::Value* a, llvm::Value* b, llvm::Value* sums, Number factors);
   llvm::Value* sum(llvm::Value* lanes);
   llvm::Value* greatest(llvm::Value* lanes);

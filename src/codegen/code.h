@@ -17,16 +17,11 @@
 
 namespace lathe {
 
-/// The type in which a variable is computed with. Loads and stores convert other types.
-/// What is narrower than 16 bits, and bf16, is a factor of dot products only.
-enum class Number { f32, f64, i64, f16, i32, i8, u8, bf16 };
+/// The type in which a variable is computed with; loads and stores convert other types. It is f32,
+/// f64, i32, i64, or f16 where the target has arithmetic for it. Variables of i8, u8 and bf16 hold
+/// factors of dot products.
+using Number = Element;
 
-/// Names a type: "f32".
-const char* name_of(Number number);
-/// Returns its bytes.
-long size_of(Number number);
-/// Can its values have a fraction?
-bool is_real(Number number);
 /// Returns the extra of a target without which nothing computes with this type, if there is one.
 std::optional<Extra> extra_of(Number number);
 
@@ -43,13 +38,13 @@ struct Instruction {
     number,    ///< to = "number"
     apply,     ///< to = op(args...); an operand of one lane stands for as many as the others have
     fma,       ///< to = args[0] * args[1] + args[2]
-    dot,      ///< to = args[2] + sums of products, as many neighbours of args[0] as fill the lanes;
-              ///< args[1] has as many, or all lanes share its group "lane"
-    splat,    ///< to = lane "lane" of args[0], in every lane
-    copy,     ///< to = args[0]
-    convert,  ///< to = args[0], in another type
-    sum,      ///< to = the sum of the lanes of args[0]
-    maximum,  ///< to = the greatest of the lanes of args[0]
+    dot,       ///< to = args[2] + sums of products: each lane of its own neighbours in args[0] by
+               ///< the group "lane" of args[1], which has as many and is the same for all lanes
+    splat,     ///< to = lane "lane" of args[0], in every lane
+    copy,      ///< to = args[0]
+    convert,   ///< to = args[0], in another type
+    sum,       ///< to = the sum of the lanes of args[0]
+    maximum,   ///< to = the greatest of the lanes of args[0]
   };
   Kind kind;
   size_t to = 0;

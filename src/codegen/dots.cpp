@@ -17,6 +17,9 @@ bool moves_by(const poly::Affine& offset, size_t depth, long step) {
   return !in_floor && offset.coefficients[depth] == step;
 }
 
+/// Do dot products multiply integers without a sign by ones with a sign, or ones of the same kind?
+bool mixes_signs(const Target& target) { return target.architecture == Architecture::x86_64; }
+
 /// Is the statement the sum of products of two elements that are read?
 bool adds_product(const Statement& s) {
   using Op = Expr::Op;
@@ -27,21 +30,18 @@ bool adds_product(const Statement& s) {
 
 }  // namespace
 
+Element dot_data(const Target& target) { return mixes_signs(target) ? Element::u8 : Element::i8; }
+
 long terms_of_dot(const Target& target, Element own, Element common) {
   constexpr long bytes_of_sum = 4;
   if (own == Element::bf16 && common == Element::bf16) {
     return target.has(Extra::bf16_dot) ? bytes_of_sum / size_of(own) : 0;
   }
-  // AArch64 multiplies integers of the same kind, x86-64 data without a sign by weights with one.
-  bool arm = target.architecture == Architecture::aarch64;
-  bool suits = arm ? own == common && (own == Element::i8 || own == Element::u8)
-                   : own == Element::i8 && common == Element::u8;
-  return suits && target.has(Extra::i8_dot) ? bytes_of_sum / size_of(own) : 0;
-}
-
-Number factor_number(Element element) {
-  if (element == Element::bf16) return Number::bf16;
-  return element == Element::u8 ? Number::u8 : Number::i8;
+  bool weights_by_data = own == Element::i8 && common == dot_data(target);
+  bool both_unsigned = own == Element::u8 && common == Element::u8 && !mixes_signs(target);
+  return (weights_by_data || both_unsigned) && target.has(Extra::i8_dot)
+             ? bytes_of_sum / size_of(own)
+             : 0;
 }
 
 std::optional<Dot> dot_of(const LoopNode& loop, size_t lanes_depth, const Nest& nest,

@@ -24,11 +24,11 @@ struct Dot {
 std::optional<Dot> dot_of(const LoopNode& loop, size_t lanes_depth, const Nest& nest,
                           const Target& target);
 
+/// Returns the type of 8-bit data that dot products of the target multiply by weights of i8.
+Element dot_data(const Target& target);
+
 /// Returns how many products a dot product of these factors adds to a sum; 0 if the target has
 /// none.
 long terms_of_dot(const Target& target, Element own, Element common);
-
-/// Returns the type of variables that hold factors as they are in memory.
-Number factor_number(Element element);
 
 }  // namespace lathe

@@ -27,6 +27,11 @@ namespace {
 using poly::Affine;
 using poly::Interval;
 
+/// The types that a statement computes in, and of the value that it writes.
+struct StatementNumbers {
+  Number computed, written;
+};
+
 class Lowering {
  public:
   Lowering(const LoopTree& tree, const Target& target, size_t place)
@@ -36,7 +41,7 @@ class Lowering {
         bindings_(tree.nest, target),
         tile_numbers_(numbers_of_tensors(tree.nest, target)) {
     for (const Statement& s : tree.nest.statements()) {
-      numbers_.push_back(number_of(tree.nest, s, target));
+      numbers_.push_back({number_of(tree.nest, s, target), written_number(tree.nest, s, target)});
     }
     code_.name = tree.nest.name;
     code_.number = number_of(tree.nest);
@@ -70,7 +75,7 @@ class Lowering {
   Code code_;
   CodeWriter writer_{code_};
   Bindings bindings_;
-  std::vector<Number> numbers_;       // of statements
+  std::vector<StatementNumbers> numbers_;
   std::vector<Number> tile_numbers_;  // of tensors, while they are in variables
   Number number_ = Number::f32;       // of the statement that is written
   std::vector<bool> outside_;         // tensors that other places touch
@@ -279,13 +284,13 @@ class Lowering {
 
   void lower_instance(const LoopNode& node) {
     const Statement& s = statement(node);
-    number_ = numbers_[node.statement];
+    number_ = numbers_[node.statement].computed;
     Affine at = poly::narrowed(node.write, bindings_.ranges(node.write.coefficients.size()));
     long step = bindings_.lane_step(node.write);
     bool product = s.update == Update::add && s.value.op == Expr::Op::mul &&
                    number_ != Number::i64 && (step != 0 || !bindings_.in_lanes());
     size_t value = 0;
-    if (product && is_real(number_) && add_multiple(node, at, step)) return;
+    if (product && is_float(number_) && add_multiple(node, at, step)) return;
     if (product) {
       size_t a = lower_expr(s.value.args[0], node), b = lower_expr(s.value.args[1], node);
       value = writer_.emit({Instruction::Kind::fma, 0, {a, b, old_value(s.write.tensor, at, step)}},
@@ -309,7 +314,7 @@ class Lowering {
         value = writer_.apply(op, {old, value});
       }
     }
-    value = writer_.converted(value, written_number(tree_.nest, s, target_));
+    value = writer_.converted(value, numbers_[node.statement].written);
     write(s.write.tensor, at, step, value);
     bool zero = s.update == Update::assign && s.value == lathe::number(0);
     if (auto slot = slot_of(s.write.tensor, at); slot && zero) writer_.begin_sum(slot->variable);
@@ -318,7 +323,7 @@ class Lowering {
   /// Adds several products to each lane of a sum.
   void lower_dot(const LoopNode& node, const Dot& dot) {
     const Statement& s = statement(node);
-    number_ = numbers_[node.statement];
+    number_ = numbers_[node.statement].computed;
     Affine at = poly::narrowed(node.write, bindings_.ranges(node.write.coefficients.size()));
     long step = bindings_.lane_step(node.write), lanes = bindings_.lanes();
     size_t own = load_factors(s.reads[dot.own].tensor, node.reads[dot.own], dot.terms * lanes);
@@ -331,7 +336,7 @@ class Lowering {
 
   size_t load_factors(size_t tensor, const Affine& offset, long count) {
     Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
-    return writer_.load(tensor, at, 1, count, factor_number(code_.tensors[tensor].element));
+    return writer_.load(tensor, at, 1, count, code_.tensors[tensor].element);
   }
 
   /// Loads the factors that all lanes share, together with those of the next iterations of an
@@ -339,7 +344,7 @@ class Lowering {
   size_t common_factors(size_t tensor, const Affine& offset, long terms, long& group) {
     long groups = target_.cpu.vector_bytes / size_of(code_.tensors[tensor].element) / terms;
     Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
-    Number number = factor_number(code_.tensors[tensor].element);
+    Number number = code_.tensors[tensor].element;
     if (target_.cpu.lane_products) {
       if (auto found = neighbours_of(offset, terms, groups)) {
         at.constant -= terms * (found->index - found->first);

@@ -96,7 +96,7 @@ bool suits_f32(const Statement& s, const Elements& elements) {
 /// Returns the narrowest type that holds all values of both.
 Number wider(Number a, Number b) {
   if (a == b) return a;
-  if (is_real(a) != is_real(b)) return Number::f64;
+  if (is_float(a) != is_float(b)) return Number::f64;
   if (size_of(a) == size_of(b)) return a;
   return size_of(a) > size_of(b) ? a : b;
 }
@@ -139,7 +139,7 @@ Number number_of(const Nest& nest, const Statement& statement, const Target& tar
 
 Number written_number(const Nest& nest, const Statement& statement, const Target& target) {
   Number number = number_of(nest, statement, target);
-  bool bounded = is_integral(nest.tensors()[statement.write.tensor].element) && is_real(number) &&
+  bool bounded = is_integral(nest.tensors()[statement.write.tensor].element) && is_float(number) &&
                  statement.update == Update::assign && fits_i32(statement.value);
   return bounded ? Number::i32 : number;
 }

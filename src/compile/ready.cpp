@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "codegen/dots.h"
+
 namespace lathe {
 namespace {
 
@@ -32,10 +34,7 @@ Graph ready_to_compile(const Graph& graph, const PassContext& context,
 }
 
 PassContext context_of(const CompileOptions& options) {
-  // The dot products of x86-64 multiply integers without a sign by ones with a sign.
-  bool has_sign = options.target.architecture != Architecture::x86_64;
-  return {options.target.workers, options.memory, options.layouts,
-          has_sign ? Element::i8 : Element::u8};
+  return {options.target.workers, options.memory, options.layouts, dot_data(options.target)};
 }
 
 }  // namespace lathe

@@ -339,8 +339,7 @@ class Writing {
     // Sums that come in chunks are set before the first and used after the last.
     if (chunk_.empty()) shared = order;
     // Samples are large: of theirs, what lies together comes last.
-    std::string around;  // the loop in whose body sums are complete
-    for (const std::string& loop : order) around = loop.empty() ? around : loop;
+    std::vector<std::string> around = order;  // sums are complete in the last of them
     if (!sums_samples_) order.insert(order.end(), {subsum_, sum_blocks_, sum_});
     order.push_back(samples_);
     order.insert(order.end(), parts_.sums.begin(), parts_.sums.end());
@@ -360,14 +359,8 @@ class Writing {
     writer_.step("vectorize", {vector_});
     if (!term_.empty()) writer_.step("vectorize", {term_});
     writer_.share(shared, s_.target);
-    if (in_halves_) add_up_halves(subsum_in_.empty() ? around : subsum_in_);
-  }
-
-  /// Adds up the products inside a loop in f16.
-  void add_up_halves(const std::string& loop) {
-    if (loop.empty()) return;
-    std::string statement = s_.nest.statements()[main_].name;
-    writer_.step("subsum", {statement + ":" + loop, std::string(name_of(Element::f16))});
+    around.push_back(subsum_in_);
+    if (in_halves_) add_up_halves(writer_, s_.nest.statements()[main_].name, around);
   }
 
   void pack_weights() {

@@ -99,6 +99,14 @@ bool multiplies_halves(const Situation& s, size_t statement) {
          });
 }
 
+void add_up_halves(RecipeWriter& writer, const std::string& statement,
+                   const std::vector<std::string>& loops) {
+  std::string around;
+  for (const std::string& loop : loops) around = loop.empty() ? around : loop;
+  if (around.empty()) return;
+  writer.step("subsum", {statement + ":" + around, std::string(name_of(Element::f16))});
+}
+
 long terms_of_dot(const Situation& s, size_t statement, size_t weight) {
   const Statement& main = s.nest.statements()[statement];
   auto element = [&](size_t read) { return s.nest.tensors()[main.reads[read].tensor].element; };

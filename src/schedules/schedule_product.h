@@ -28,6 +28,11 @@ inline constexpr long products_in_f16 = 128;
 /// both factors must be f16, the error must be allowed, and the sums must take some time.
 bool multiplies_halves(const Situation& situation, size_t statement);
 
+/// Adds up the products of a statement in f16, inside the last of these loops that there is. Loops
+/// that do not exist have the name "".
+void add_up_halves(RecipeWriter& writer, const std::string& statement,
+                   const std::vector<std::string>& loops);
+
 /// Returns how many products of a statement's factors one instruction of the target adds to a sum;
 /// 0 if it has none. "weight" is the read of which each lane has its own factors.
 long terms_of_dot(const Situation& situation, size_t statement, size_t weight);

@@ -148,15 +148,6 @@ void bring_together(RecipeWriter& writer, size_t main, const std::string& sample
   }
 }
 
-/// Adds up each window in f16, inside the last of these loops.
-void add_up_halves(RecipeWriter& writer, const std::string& statement,
-                   const std::vector<std::string>& loops) {
-  std::string around;
-  for (const std::string& loop : loops) around = loop.empty() ? around : loop;
-  if (around.empty()) return;
-  writer.step("subsum", {statement + ":" + around, std::string(name_of(Element::f16))});
-}
-
 std::optional<Written> write(const Situation& s, Choices& choices) {
   size_t main = main_statement(s.nest);
   const Statement& statement = s.nest.statements()[main];

@@ -16,6 +16,7 @@
 #include "schedules/schedule_choices.h"
 #include "schedules/schedule_convolution.h"
 #include "schedules/schedule_counting.h"
+#include "schedules/schedule_product.h"
 #include "schedules/schedule_roles.h"
 #include "schedules/schedule_winograd.h"
 #include "transforms/transform_winograd.h"
@@ -81,7 +82,7 @@ class Writing {
     order_all();
     merge_all();
     mark_all();
-    if (shape_.element < real_bytes) add_up_halves();
+    if (shape_.element < real_bytes) add_up_halves(writer_, products_, around_sums());
     writer_.step("pack", {U_});
     std::string packed = writer_.nest().tensors().back().name;
     long ahead = sum_.empty() ? 0 : choices_.choose("prefetch", 0, distances);
@@ -218,16 +219,12 @@ class Writing {
     std::tie(subsum_, sum_) = split(products_, sum_, std::max(2L, most / together));
   }
 
-  /// Adds up some of the products in f16.
-  void add_up_halves() {
-    std::string loop = subsum_;
-    std::vector<std::string> around{tiles_outer_, columns_, made_.v};
-    if (!by_planes_) std::swap(around[1], around[2]);
-    for (const std::string& outer : around) {
-      if (loop.empty() && !outer.empty() && has(products_, outer)) loop = outer;
-    }
-    if (loop.empty()) return;
-    writer_.step("subsum", {in(products_, loop), std::string(name_of(Element::f16))});
+  /// Returns the loops of the products in whose bodies their sums, or parts of them, are complete.
+  std::vector<std::string> around_sums() const {
+    std::vector<std::string> loops{made_.v, columns_, tiles_outer_, subsum_};
+    if (!by_planes_) std::swap(loops[0], loops[1]);
+    std::erase_if(loops, [&](const std::string& loop) { return !has(products_, loop); });
+    return loops;
   }
 
   /// Puts the loops of one statement into this order; it need not have all of them.
