@@ -17,8 +17,8 @@
 
 namespace lathe {
 
-/// The type in which a variable is computed with; loads and stores convert other types. It is f32,
-/// f64, i32, i64, or f16 where the target has arithmetic for it. Variables of i8, u8 and bf16 hold
+/// The type that a variable is computed in; loads and stores convert other types. It is f32, f64,
+/// i32, i64, or f16 where the target has arithmetic for it. Variables of i8, u8 and bf16 hold
 /// factors of dot products.
 using Number = Element;
 
