@@ -83,6 +83,12 @@ nlohmann::json to_json(const Making& making) {
                       {"normalize", making.fitted->normalize},
                       {"samples", making.fitted->samples}};
   }
+  if (making.precision) {
+    json["precision"] = {{"others", name_of(making.precision->others)},
+                         {"data", making.precision->data},
+                         {"normalize", making.precision->normalize},
+                         {"images", making.precision->images}};
+  }
   json["about"] = making.about;
   return json;
 }
@@ -102,6 +108,12 @@ Making making_from_json(const nlohmann::json& json) {
     if (json.contains("fitted")) {
       const Json& fitted = json["fitted"];
       making.fitted = {fitted.at("data"), fitted.at("normalize"), fitted.at("samples")};
+    }
+    if (json.contains("precision")) {
+      const Json& made = json["precision"];
+      auto others = precision_named(made.at("others").get<std::string>());
+      if (!others) fail("how it was made is not what Lathe writes: \"others\" is no precision");
+      making.precision = {*others, made.at("data"), made.at("normalize"), made.at("images")};
     }
     making.about = json.at("about");
     return making;
@@ -146,11 +158,11 @@ CompileOptions options_of(const Making& making) {
 
 void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making making,
                  const CompileOptions& options, const std::string& folder,
-                 const std::string& report, const Graph* changed) {
+                 const std::string& report, const Graph* changed, const Graph* narrow) {
   Graph graph =
       initialised(changed != nullptr ? *changed : transformed(network, recipe), making.seed);
   ChoiceRecord record;
-  Compiled compiled = compile(graph, record.noting(options));
+  Compiled compiled = compile(narrow != nullptr ? *narrow : graph, record.noting(options));
   making.graph = structural_hash(network);
   making.structure = structure_of(initialised(network, making.seed));
   making.target = options.target;

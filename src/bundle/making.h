@@ -12,6 +12,7 @@
 #include "bundle/bundle.h"
 #include "compile/choices.h"
 #include "models/model.h"
+#include "transforms/transform_precision.h"
 
 namespace lathe {
 
@@ -30,6 +31,13 @@ struct MadeWeights {
   long samples = 0;
 };
 
+/// How precisely the network of a bundle computes, beyond what its recipe says of layers.
+struct MadePrecision {
+  Precision others = Precision::f32;  ///< of layers that the recipe says nothing of
+  std::string data, normalize;        ///< that integers were made for; "": none
+  long images = 0;
+};
+
 /// How a bundle was made.
 struct Making {
   MadeFrom origin;
@@ -42,7 +50,9 @@ struct Making {
   Effort effort = Effort::quick;
   double max_error = any_error;
   std::optional<MadeWeights> fitted = std::nullopt;  ///< none: weights are as the steps left them
-  RecordedChoices choices = {};                      ///< filled in when the bundle is made
+  /// None: it computes in f32.
+  std::optional<MadePrecision> precision = std::nullopt;
+  RecordedChoices choices = {};  ///< filled in when the bundle is made
   nlohmann::json about = {};
 };
 
@@ -70,9 +80,13 @@ CompileOptions options_of(const Making& making);
 
 /// Applies the recipe to a network, compiles the result and writes the bundle, with the page about
 /// the search if there is one. Fills in those parts of "making" that follow from the network and
-/// the options. "changed" is the network with the recipe applied, if its weights were fitted.
+/// the options.
+///
+/// "changed" is the network with the recipe applied, if its weights were fitted. "narrow" is what
+/// is compiled, if that computes less precisely; what is exported and trained does not.
 void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making making,
                  const CompileOptions& options, const std::string& folder,
-                 const std::string& report = "", const Graph* changed = nullptr);
+                 const std::string& report = "", const Graph* changed = nullptr,
+                 const Graph* narrow = nullptr);
 
 }  // namespace lathe

@@ -241,6 +241,22 @@ GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& compariso
   return verdict;
 }
 
+GateVerdict with_precision(const GateRule& rule, GateVerdict verdict, double points) {
+  double lost = std::max(0.0, -points), all = lost;
+  if (verdict.predicted) {
+    verdict.predicted->points -= lost;
+    all = -verdict.predicted->points;
+  }
+  if (!verdict.accepted || all <= rule.tolerance) return verdict;
+  verdict.accepted = false;
+  verdict.sure.reset();
+  verdict.reason = fmt::format(
+      "computing less precisely loses {:.2f} points of accuracy: {:.2f} are lost in all, {:g} may "
+      "be",
+      lost, all, rule.tolerance);
+  return verdict;
+}
+
 std::vector<std::string> print_mixing(const MixingChange& mixing) {
   std::vector<std::string> lines;
   auto add = [&](double Mixing::*share, const char* words, const char* meaning) {

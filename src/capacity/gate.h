@@ -88,6 +88,10 @@ bool is_within_bands(const GateRule& rule, const Comparison& comparison);
 /// Judges a candidate.
 GateVerdict judge(const GateRule& rule, const std::vector<Comparison>& comparisons);
 
+/// Returns the verdict of a candidate that computes less precisely, and gains so many points of
+/// accuracy by that: fewer than 0, if it loses any. What it seems to gain by luck does not count.
+GateVerdict with_precision(const GateRule& rule, GateVerdict verdict, double points);
+
 /// Says how sure a verdict is: ": 94 % sure"; "" if that is not known. It never says 100 %.
 std::string print_sure(const std::optional<double>& sure);
 

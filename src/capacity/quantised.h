@@ -17,6 +17,11 @@ namespace lathe {
 struct QuantiseOptions {
   Clipping clipping = Clipping::mse;
   WatchOptions watch;
+  /// Which layers read integers? Null: all.
+  std::function<bool(const Node&)> which = nullptr;
+  /// Is the network only to be timed? Then no minibatches are looked at: all data are taken to lie
+  /// between -0.5 and 1.
+  bool timed = false;
 };
 
 /// What became of a layer.

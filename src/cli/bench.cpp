@@ -151,8 +151,9 @@ void print_layers(const std::vector<LayerTime>& layers, double peak) {
 }
 
 int run_network(const BenchArgs& options) {
-  Graph graph = with_precision(initialised(load_network(options.network), options.network.seed),
-                               options.precision, options.threads);
+  Graph graph = with_precisions(initialised(load_network(options.network), options.network.seed),
+                                precisions_of(options.precision, options.network),
+                                options.precision.calibration, options.threads);
   CompileOptions compile_options;
   compile_options.effort = options.thorough ? Effort::thorough : Effort::quick;
   compile_options.target = native_target();

@@ -107,7 +107,8 @@ void compile_as(const CompileArgs& options, const Graph& graph, CompileOptions h
 }
 
 /// Writes a library with what was tuned on this machine, for all shapes that were asked for.
-void compile_tuned(const CompileArgs& options, const Graph& graph, CompileOptions how) {
+void compile_tuned(const CompileArgs& options, const Graph& graph,
+                   const LayerPrecisions& precisions, CompileOptions how) {
   int threads = std::max(options.threads, 1);
   how.target.workers = threads;
   how.choose = choices_for(options.tuned, how.target, threads);
@@ -115,10 +116,18 @@ void compile_tuned(const CompileArgs& options, const Graph& graph, CompileOption
   std::vector<Compiled> variants = {lathe::compile(graph, how)};
   for (const std::string& shapes : options.also) {
     Graph other = load_for_shapes(options.network, shapes);
-    variants.push_back(
-        lathe::compile(with_precision(other, options.precision, options.threads), how));
+    variants.push_back(lathe::compile(
+        with_precisions(other, precisions, options.precision.calibration, options.threads), how));
   }
   write_library(std::move(variants), options.folder, options.library);
+}
+
+/// Returns how precisely layers compute. The recipe of a bundle says it of the layers of the
+/// network that is trained.
+LayerPrecisions precisions_for(const CompileArgs& options, const Graph& network) {
+  if (options.recipe.empty()) return precisions_of(options.precision, options.network);
+  return precisions_in(network, read_network_recipe(options.recipe),
+                       *precision_named(options.precision.precision));
 }
 
 int run_compile(CompileArgs& options) {
@@ -133,12 +142,14 @@ int run_compile(CompileArgs& options) {
   }
   check_library(options.folder, options.library);
   Graph original = initialised(load_network(options.network), options.network.seed);
-  Graph graph = with_precision(original, options.precision, options.threads);
+  LayerPrecisions precisions = precisions_for(options, original);
+  Graph graph =
+      with_precisions(original, precisions, options.precision.calibration, options.threads);
   {
     ProgressBar bar("compiling");
     how.progress = [&](size_t n, size_t all) { bar.show(n, all); };
     if (options.recipe.empty()) {
-      compile_tuned(options, graph, how);
+      compile_tuned(options, graph, precisions, how);
     } else {
       compile_as(options, graph, how);
     }
@@ -147,8 +158,9 @@ int run_compile(CompileArgs& options) {
       options.library.name.empty() ? identifier_of(graph.name) : options.library.name;
   fmt::print("{}: libmodel.so, model.a, model.h, example.c, manifest.json\n", options.folder);
   fmt::print("call {0}_create, {0}_run and {0}_destroy, as example.c does\n", name);
-  if (options.precision.precision != "f32") {
-    print_answers(original, graph, options.precision, options.threads);
+  if (!precisions.are_all(Precision::f32)) {
+    print_answers(original, graph, precisions_in_words(precisions), options.precision.calibration,
+                  options.threads);
   }
   return 0;
 }

@@ -122,11 +122,13 @@ int run_evaluate(EvaluateArgs& options) {
   job.run.choose = choices_for(options.tuned, job.run.target, threads);
   job.run.layouts = layouts_for(options.tuned, job.run.target, threads);
   job.run.max_error = options.tuned.max_error;
-  if (options.precision.precision != "f32") {
-    options.precision.calibration.data = job.data;
-    options.precision.calibration.normalize = options.normalize;
+  LayerPrecisions precisions = precisions_of(options.precision, job.run.network);
+  if (!precisions.are_all(Precision::f32)) {
+    CalibrationArguments& calibration = options.precision.calibration;
+    calibration.data = job.data;
+    calibration.normalize = options.normalize;
     job.run.prepare = [&](const Graph& graph) {
-      return with_precision(graph, options.precision, threads);
+      return with_precisions(graph, precisions, calibration, threads);
     };
   }
   std::vector<std::string> names = read_labels(options.labels);

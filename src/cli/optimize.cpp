@@ -11,6 +11,7 @@
 #include "cli/verb_search_show.h"
 #include "cli/verb_space.h"
 #include "jobs/optimize.h"
+#include "jobs/search_precision.h"
 
 namespace lathe::cli {
 namespace {
@@ -130,6 +131,10 @@ std::function<int()> set_up_optimize(Command& app) {
                  "how many points of accuracy may be lost, as the gate predicts")
       ->otherwise("the rule's, 0.5")
       ->check(non_negative_number());
+  app.add_option("--precision", job.precision,
+                 "what layers compute in; any: whatever is fastest, layer by layer; int8 needs "
+                 "--data and a trained network")
+      ->check(one_of({"f32", "f16", "bf16", "int8", any_precision}));
   add_space_arguments(app, options->space);
   app.add_option("--variants", options->space.space.most,
                  "measure so many variants of each kind of layer; 0 means all");

@@ -46,11 +46,12 @@ int run_once(const RunArgs& options) {
                       choices_for(options.tuned, target, options.threads),
                       layouts_for(options.tuned, target, options.threads),
                       options.tuned.max_error};
-  if (options.precision.precision != "f32") {
-    PrecisionArguments precision = options.precision;
-    precision.calibration.normalize = options.normalize;
-    how.prepare = [precision, &options](const Graph& graph) {
-      return with_precision(graph, precision, options.threads);
+  LayerPrecisions precisions = precisions_of(options.precision, options.network);
+  if (!precisions.are_all(Precision::f32)) {
+    CalibrationArguments calibration = options.precision.calibration;
+    calibration.normalize = options.normalize;
+    how.prepare = [precisions, calibration, &options](const Graph& graph) {
+      return with_precisions(graph, precisions, calibration, options.threads);
     };
   }
   Runnable network = make_runnable(how, known);

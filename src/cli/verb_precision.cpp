@@ -1,6 +1,8 @@
 // verb_precision.cpp: see verb_precision.h.
 #include "cli/verb_precision.h"
 
+#include <fmt/ranges.h>
+
 #include "cli/verb_listener.h"
 
 namespace lathe::cli {
@@ -37,30 +39,43 @@ void add_precision_arguments(Command& app, PrecisionArguments& arguments) {
   add_clipping_arguments(app, arguments.calibration);
 }
 
-Graph with_precision(const Graph& graph, const PrecisionArguments& arguments, int threads) {
+LayerPrecisions precisions_of(const PrecisionArguments& arguments,
+                              const NetworkArguments& network) {
+  return lathe::precisions_of(network, *precision_named(arguments.precision));
+}
+
+std::string precisions_in_words(const LayerPrecisions& precisions) {
+  std::set<Precision> found;
+  for (const auto& [layer, precision] : precisions.of_layer) found.insert(precision);
+  if (found.empty()) found.insert(precisions.others);
+  std::vector<std::string> names;
+  for (Precision each : found) names.emplace_back(name_of(each));
+  return fmt::format("{}", fmt::join(names, " and "));
+}
+
+Graph with_precisions(const Graph& graph, const LayerPrecisions& precisions,
+                      const CalibrationArguments& calibration, int threads) {
   Narrowed found;
   {
     JobBar bar("calibrating");
-    found = lathe::with_precision(
-        graph, {*precision_named(arguments.precision), source_of(arguments.calibration), threads},
-        bar.listener());
+    found =
+        lathe::with_precision(graph, {precisions, source_of(calibration), threads}, bar.listener());
   }
   for (const std::string& layer : found.kept) fmt::print(stderr, "lathe: {}\n", layer);
   return found.network;
 }
 
-void print_answers(const Graph& before, const Graph& after, const PrecisionArguments& arguments,
-                   int threads) {
-  if (arguments.calibration.data.empty()) return;
+void print_answers(const Graph& before, const Graph& after, const std::string& what,
+                   const CalibrationArguments& calibration, int threads) {
+  if (calibration.data.empty()) return;
   std::optional<BothAnswers> both;
   {
     JobBar bar("counting");
-    both = answers_of_both(before, after, source_of(arguments.calibration), 0, threads,
-                           bar.listener());
+    both = answers_of_both(before, after, source_of(calibration), 0, threads, bar.listener());
   }
   if (!both) return;
   fmt::print("top-1 of {} images of {}: f32 {:.2f} %, {} {:.2f} %\n", both->after.samples,
-             both->after.data, both->before.top1(), arguments.precision, both->after.top1());
+             both->after.data, both->before.top1(), what, both->after.top1());
 }
 
 }  // namespace lathe::cli

@@ -28,11 +28,20 @@ struct PrecisionArguments {
 /// Declares --precision, --images and --calibration.
 void add_precision_arguments(Command& app, PrecisionArguments& arguments);
 
-/// Returns the network with the precision that was asked for. Says which layers stay f32, and why.
-Graph with_precision(const Graph& graph, const PrecisionArguments& arguments, int threads);
+/// Returns how precisely layers compute: as the recipes of a network say, all others as the option
+/// says.
+LayerPrecisions precisions_of(const PrecisionArguments& arguments, const NetworkArguments& network);
 
-/// Says how many test images the network gets right before and after, if there are labelled ones.
-void print_answers(const Graph& before, const Graph& after, const PrecisionArguments& arguments,
-                   int threads);
+/// Names all precisions that layers have: "f16", "f16 and int8".
+std::string precisions_in_words(const LayerPrecisions& precisions);
+
+/// Returns a network with these precisions. Says which layers stay f32, and why.
+Graph with_precisions(const Graph& graph, const LayerPrecisions& precisions,
+                      const CalibrationArguments& calibration, int threads);
+
+/// Says how many test images the network gets right before and after, if there are labelled ones;
+/// "what" is what it computes in after.
+void print_answers(const Graph& before, const Graph& after, const std::string& what,
+                   const CalibrationArguments& calibration, int threads);
 
 }  // namespace lathe::cli

@@ -88,10 +88,32 @@ void print_families(const SearchResult& result) {
   line("", wrapped(text, 14, 14));
 }
 
+/// Prints how fast the networks are with all layers in one precision.
+void print_precisions(const SearchResult& result) {
+  if (!result.precisions) return;
+  const char* head = "precision";
+  double own = result.winner.original_ms;
+  auto show = [&](const std::string& what, const std::string& precision, double ms, double beside,
+                  const std::string& more) {
+    line(std::exchange(head, ""),
+         fmt::format("{} in {:<5} {:.3f} ms, {:.2f} times faster{}", what, precision + ":",
+                     ms * own / beside, beside / ms, more));
+  };
+  for (const ResultPrecision& each : *result.precisions) {
+    std::string right = each.accuracy ? fmt::format("; {:.1f} %", *each.accuracy) : "";
+    show("the original", each.precision, each.ms, each.original_ms, right);
+  }
+  for (const ResultPrecision& each : *result.precisions) {
+    if (!each.winner_ms) continue;
+    show("the winner  ", each.precision, *each.winner_ms, each.winner_original_ms.value_or(0), "");
+  }
+}
+
 void print_comparisons(const SearchResult& result) {
   double faster = result.winner.original_ms / result.winner.ms;
   print_ways(result);
   print_families(result);
+  print_precisions(result);
   for (const ResultPeer& peer : result.peers) {
     line(&peer == &result.peers.front() ? "best peer" : "",
          fmt::format("{}, {:.3f} ms for the original: {:.2f} times faster", peer.name, peer.ms,

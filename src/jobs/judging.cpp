@@ -13,6 +13,7 @@
 #include "jobs/fit.h"
 #include "jobs/outputs.h"
 #include "program/rebatch.h"
+#include "transforms/transform_precision.h"
 
 namespace lathe {
 namespace {
@@ -31,9 +32,14 @@ SearchJudge judge_untrained(const ScoreArguments& arguments, const GateRule& rul
   std::vector<Metric> metrics = result.rule.metrics();
   result.layers = std::make_unique<FirstOrder>(*scored, *scorer, metrics, arguments.network.seed);
   auto original = std::make_shared<std::vector<Scores>>();  // evaluated when it is first needed
+  auto last = std::make_shared<std::pair<std::string, std::vector<Comparison>>>();
   result.compare = [=](const NetworkRecipe& recipe) {
     if (original->empty()) *original = scorer->run(*scored, metrics);
-    return compared(*original, scorer->run(transformed(*scored, recipe), metrics));
+    std::string key = print(without_precisions(recipe));  // which scores do not depend on
+    if (last->second.empty() || last->first != key) {
+      *last = {key, compared(*original, scorer->run(transformed(*scored, recipe), metrics))};
+    }
+    return last->second;
   };
   return result;
 }
@@ -64,7 +70,7 @@ class TrainedNetwork {
   }
 
   FittedNetwork fitted(const NetworkRecipe& recipe, Stopping stopping) {
-    std::string key = print(recipe);
+    std::string key = print(without_precisions(recipe));
     for (const auto& [known, network] : last_) {
       if (known == key) return network;
     }
@@ -77,6 +83,18 @@ class TrainedNetwork {
     last_.push_back({key, {std::move(fit), agreement}});
     if (last_.size() > most_remembered) last_.pop_front();
     return last_.back().second;
+  }
+
+  Agreement agreement_of(const Graph& network) const {
+    int threads = workers_of(arguments_);
+    JobListener tells{listener_.tell};
+    if (is_by_outputs(arguments_)) {
+      OutputsCompared found =
+          compare_outputs(network_, network, validating(), compared_samples, threads, tells);
+      return {found.explained(), found.samples};
+    }
+    AnswerCounts found = validated(network, validating(), validating_samples, threads, tells);
+    return {found.top1(), found.samples};
   }
 
   /// Returns how good the original is, which is looked at when it is first needed.
@@ -96,18 +114,6 @@ class TrainedNetwork {
 
   Dataset validating() const {
     return load_dataset(arguments_.data, Split::validation, *normalize_named(arguments_.normalize));
-  }
-
-  Agreement agreement_of(const Graph& network) const {
-    int threads = workers_of(arguments_);
-    JobListener tells{listener_.tell};
-    if (is_by_outputs(arguments_)) {
-      OutputsCompared found =
-          compare_outputs(network_, network, validating(), compared_samples, threads, tells);
-      return {found.explained(), found.samples};
-    }
-    AnswerCounts found = validated(network, validating(), validating_samples, threads, tells);
-    return {found.top1(), found.samples};
   }
 
   /// Returns how much each output counts, so that all of them count alike; nothing if it is labels
@@ -162,6 +168,7 @@ SearchJudge judge_trained(const ScoreArguments& arguments, const Graph& network,
     return trained->fitted(recipe, Stopping::refused);
   };
   result.agreement = [=] { return trained->agreement(); };
+  result.agreement_of = [=](const Graph& other) { return trained->agreement_of(other); };
   result.compare = [=](const NetworkRecipe& recipe) {
     FittedNetwork fitted = trained->fitted(recipe, Stopping::allowed);
     double gained = fitted.agreement.percent - trained->agreement().percent;

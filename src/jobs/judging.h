@@ -43,8 +43,9 @@ struct SearchJudge {
   /// Gives a changed network its weights, and looks how good it is on samples that validate
   /// (Split::validation). What was compared last is remembered.
   std::function<FittedNetwork(const NetworkRecipe&)> fit;
-  /// Returns how good the network itself is.
+  /// Returns how good the network itself is, and how good another one is that computes the same.
   std::function<Agreement()> agreement;
+  std::function<Agreement(const Graph&)> agreement_of;
 };
 
 /// Loads the network and looks at it once. Fails, and says why, if it cannot be judged. If the rule

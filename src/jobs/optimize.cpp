@@ -16,20 +16,23 @@
 #include "jobs/made_from.h"
 #include "jobs/page.h"
 #include "jobs/peers.h"
+#include "jobs/search_precision.h"
 #include "jobs/work_folder.h"
 #include "results/summary.h"
 #include "search/equal_tuning.h"
-#include "search/width_tables.h"
+#include "search/precision_tables.h"
 
 namespace lathe {
 namespace {
 
 using Phase = Budget::Phase;
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 Journal::Identity identity_of(const OptimizeOptions& options, const Graph& network,
                               const GateRule& rule) {
   const ScoreArguments& score = options.score;
-  return {
+  Journal::Identity result{
       {"network", fmt::format("{} {:016x}", network.name, structural_hash(network))},
       {"version of Lathe", std::string(lathe_version())},
       {"machine", tuned_target(native_target())},
@@ -39,6 +42,8 @@ Journal::Identity identity_of(const OptimizeOptions& options, const Graph& netwo
       {"rule", fmt::format("{} {:016x}, {} points", rule.name, hash_bytes(to_json(rule).dump()),
                            rule.tolerance)},
       {"number of threads", std::to_string(options.threads)}};
+  if (options.precision != name_of(Precision::f32)) result["precision"] = options.precision;
+  return result;
 }
 
 std::string bundle_in(const std::string& folder) { return folder + "/bundle"; }
@@ -85,13 +90,16 @@ class NetworkSearch {
         budget_(options.budget),
         space_(reachable_space(strategy_, load_network(options.score.network), options, listener)),
         judge_(options.judge ? options.judge : judge_for(options.score, options.rule, listener)),
+        precision_(options.precision, options.score, *judge_, listener),
         timed_(judge_->network),
         rule_(with_tolerance(judge_->rule, options.rule.tolerance)),
         folder_(options.folder),
         identity_(identity_of(options, timed_, rule_)),
         journal_(own_folder(options.folder), identity_),
-        original_(initialised(timed_, options.score.network.seed)),
+        original_(precision_.timed(initialised(timed_, options.score.network.seed), {},
+                                   precision_.original())),
         bench_(original_, bench_options(options)) {
+    base_ = precision_.original();
     if (!options.known_in.empty()) journal_.adopt(options.known_in);
     compare_with_peers();
     measure_original();
@@ -105,7 +113,9 @@ class NetworkSearch {
     if (!fill_tables(!done)) return {options_.folder, true, std::nullopt};
     if (done) return ended({}, {});
     refine_widths();
-    SearchReport report = searched(strategy_, input(), strategy_.name, Phase::trying);
+    if (precision_.is_any()) offer_precisions();
+    SearchReport report =
+        searched(strategy_, input(), strategy_.name, Phase::trying, precision_.original());
     return ended(report, compared());
   }
 
@@ -122,7 +132,8 @@ class NetworkSearch {
   Budget budget_;
   NetworkSpace space_;
   std::shared_ptr<SearchJudge> judge_;
-  const Graph& timed_;
+  SearchPrecision precision_;
+  const Graph& timed_;  // in f32
   GateRule rule_;
   WorkFolder folder_;
   Journal::Identity identity_;
@@ -132,7 +143,9 @@ class NetworkSearch {
   std::vector<ResultPeer> peers_;
   double own_ = 0;  // seconds of the original, where a constraint asks for them
   LayerTables tables_;
-  NetworkSpace blocks_;  // the list of blocks, to compare with
+  Precision base_ = Precision::f32;           // in which variants are measured
+  std::vector<PrecisionTable> in_precision_;  // the original in each precision, where any is wanted
+  NetworkSpace blocks_;                       // the list of blocks, to compare with
   LayerTables block_tables_;
 
   /// Returns the folder of a search. Fails where its bundle holds what must not be replaced.
@@ -212,11 +225,21 @@ class NetworkSearch {
 
   TableOptions table_options(Phase phase) const {
     return {options_.score.network.seed,
+            precision_.is_any() ? base_ : Precision::f32,
+            finish_in(base_),
             [this](const TableProgress& at) {
               listener_(WorkDone{at.what, at.done, at.all});
             },
             [this] { return listener_.is_stopped(); },
             [this, phase] { return budget_.is_spent(phase); }};
+  }
+
+  /// Returns what gives networks the precision of their recipes, and all other layers this one.
+  NetworkFinish finish_in(Precision others) const {
+    if (precision_.is_plain()) return nullptr;
+    return [this, others](const Graph& network, const NetworkRecipe& recipe) {
+      return precision_.timed(network, recipe, others);
+    };
   }
 
   /// Returns the space with links, if channels may become fewer.
@@ -236,11 +259,61 @@ class NetworkSearch {
       space_ = std::move(*few);
     }
     if (links && !is_list) space_ = linked();
+    if (precision_.is_any()) {
+      space_ = with_every_layer(std::move(space_), timed_);
+      if (!measure_precisions()) return false;
+    }
     tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
     return measure_layers(tables_, space_, timed_, bench_, journal_,
                           table_options(Phase::measuring)) &&
            score_layers(tables_, space_, *judge_->layers, journal_, workers,
                         table_options(Phase::scoring));
+  }
+
+  /// Measures the original in each precision, and looks how good it is then. The fastest that loses
+  /// no more than is allowed is the base: variants are measured in it. Returns false if it was
+  /// stopped.
+  bool measure_precisions() {
+    for (Precision each : precision_.offered()) {
+      if (listener_.is_stopped()) return false;
+      listener_(WorkDone{"precisions tried", in_precision_.size(), precision_.offered().size()});
+      Graph narrow = precision_.timed(original_, {}, each);
+      PrecisionTable table = measured_in(each, space_, narrow, bench_, journal_);
+      if (table.failure.empty()) table.points = points_of({}, each);
+      if (!table.failure.empty()) {
+        listener_(
+            JobWarning{fmt::format("no layer is tried in {}: {}", name_of(each), table.failure)});
+      }
+      in_precision_.push_back(std::move(table));
+    }
+    double best = infinity;
+    for (const PrecisionTable& table : in_precision_) {
+      bool may = table.failure.empty() && table.points >= -rule_.tolerance;
+      if (!may || table.time / table.own >= best) continue;
+      best = table.time / table.own;
+      base_ = table.precision;
+    }
+    return true;
+  }
+
+  /// Returns how many points of accuracy a network gains by its precision, as far as that is known;
+  /// the journal keeps it.
+  double points_of(const NetworkRecipe& recipe, Precision others) {
+    std::string key =
+        fmt::format("points of precision, others {}: {}", name_of(others), print(recipe));
+    if (auto known = journal_.number(key)) return *known;
+    auto judged = precision_.judged(recipe, others);
+    double points = judged ? judged->points : 0;
+    journal_.set_number(key, points);
+    return points;
+  }
+
+  /// Lets each layer have any precision.
+  void offer_precisions() {
+    KnownSpace all = with_precisions(space_, tables_, in_precision_, base_);
+    space_ = std::move(all.space);
+    tables_ = std::move(all.tables);
+    tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
   }
 
   /// Chooses how many channels are left by the tables alone, among few numbers; then looks at
@@ -259,12 +332,19 @@ class NetworkSearch {
     }
   }
 
-  /// Runs a strategy on tables; "name" is what listeners are told of it.
+  /// Runs a strategy on tables; "name" is what listeners are told of it. Layers have the precision
+  /// "others" where a recipe does not say.
   SearchReport searched(const Strategy& strategy, const StrategyInput& in, const std::string& name,
-                        Phase phase) {
+                        Phase phase, Precision others) {
+    std::function<double(const NetworkRecipe&)> points;
+    if (!precision_.is_plain() && judge_->is_trained) {
+      points = [this, others](const NetworkRecipe& recipe) { return points_of(recipe, others); };
+    }
     SearchLaboratory laboratory{timed_,
                                 judge_->compare,
                                 options_.score.network.seed,
+                                finish_in(others),
+                                points,
                                 bench_,
                                 journal_,
                                 [&](const Trial& trial, long n) {
@@ -302,7 +382,7 @@ class NetworkSearch {
       if (strategy_.name == strategy && strategy_.space == SpaceOf::blocks) continue;
       if (listener_.is_stopped()) break;
       result.push_back({way, searched(find_strategy(strategy), input(blocks_, block_tables_),
-                                      fmt::format("blocks {}", way), Phase::comparing)});
+                                      fmt::format("blocks {}", way), Phase::comparing, base_)});
     }
     return result;
   }
@@ -320,10 +400,11 @@ class NetworkSearch {
 
   /// Measures what was found again, all being tuned for the same time; writes result and bundle.
   OptimizeResult ended(SearchReport report, const std::vector<Baseline>& baselines) {
-    EqualTuningOptions how = tuning_options(2 + baselines.size());
+    size_t networks = 2 + baselines.size() + 2 * (precision_.offered().size() - 1);
+    EqualTuningOptions how = tuning_options(networks);
     EqualTuning tuning(original_, options_.folder + "/tuned.db", journal_, how);
     std::optional<NetworkTimes> times;
-    if (report.best) times = tuned_times(tuning, report.best->recipe);
+    if (report.best) times = tuned_times(tuning, report.best->recipe, precision_.original());
     if (times) set_times(report, *times);
     SearchResult result = summarised(input(), report, journal_);
     result.winner.tuned = result.found && times && how.seconds > 0;
@@ -335,19 +416,26 @@ class NetworkSearch {
     set_origin(result);
     std::optional<Graph> fitted;
     if (judge_->is_trained && result.found) {
-      FittedNetwork winner = judge_->fit(result.winner.recipe);
-      Agreement own = judge_->agreement();
-      result.accuracy = {own.percent, winner.agreement.percent, own.samples};
+      Agreement own = judge_->agreement(),
+                now = precision_.judged(result.winner.recipe, precision_.original())->agreement;
+      result.accuracy = {own.percent, now.percent, own.samples};
       if (is_by_outputs(options_.score)) result.accuracy->of = "outputs";
-      fitted = std::move(winner.fit.network);
+      fitted = judge_->fit(result.winner.recipe).fit.network;
     }
+    set_precisions(result, tuning);
     write(result, tuning.compiling(), fitted);
     return {options_.folder, result.stopped, std::move(result)};
   }
 
-  std::optional<NetworkTimes> tuned_times(EqualTuning& tuning, const NetworkRecipe& recipe) {
+  /// Measures a network that is tuned as long as the original. Layers that the recipe says nothing
+  /// of have the precision "others".
+  std::optional<NetworkTimes> tuned_times(EqualTuning& tuning, const NetworkRecipe& recipe,
+                                          Precision others) {
     Graph graph = initialised(transformed(timed_, recipe), options_.score.network.seed);
-    auto times = tuning.measure(graph, print(recipe));
+    bool is_own = others == precision_.original();
+    std::string name =
+        is_own ? print(recipe) : fmt::format("{}: {}", name_of(others), print(recipe));
+    auto times = tuning.measure(precision_.timed(graph, recipe, others), name);
     return times && times->failure.empty() ? times : std::nullopt;
   }
 
@@ -373,13 +461,35 @@ class NetworkSearch {
       ResultBaseline each =
           baseline_of(input(blocks_, block_tables_), baseline.report, baseline.way);
       std::optional<NetworkTimes> times;
-      if (baseline.report.best) times = tuned_times(tuning, baseline.report.best->recipe);
+      if (baseline.report.best) times = tuned_times(tuning, baseline.report.best->recipe, base_);
       if (times) {
         each.ms = times->time * 1e3;
         each.original_ms = times->own * 1e3;
         each.tuned = tuned;
       }
       result.blocks->ways.push_back(std::move(each));
+    }
+  }
+
+  /// Measures the original, and what the winner's other steps make of it, in each precision, as the
+  /// winner is measured.
+  void set_precisions(SearchResult& result, EqualTuning& tuning) {
+    if (!precision_.is_any() || in_precision_.empty()) return;
+    NetworkRecipe steps = without_precisions(result.winner.recipe);
+    result.precisions.emplace();
+    for (const PrecisionTable& table : in_precision_) {
+      if (!table.failure.empty()) continue;
+      ResultPrecision each{.precision = name_of(table.precision)};
+      auto times = tuned_times(tuning, {}, table.precision);
+      each.ms = (times ? times->time : table.time) * 1e3;
+      each.original_ms = (times ? times->own : table.own) * 1e3;
+      if (judge_->is_trained) each.accuracy = judge_->agreement().percent + table.points;
+      if (!steps.empty()) times = tuned_times(tuning, steps, table.precision);
+      if (!steps.empty() && times) {
+        each.winner_ms = times->time * 1e3;
+        each.winner_original_ms = times->own * 1e3;
+      }
+      result.precisions->push_back(std::move(each));
     }
   }
 
@@ -408,8 +518,17 @@ class NetworkSearch {
     if (fitted) making.fitted = {options_.score.data, options_.score.normalize, fitted_samples};
     NetworkRecipe recipe = result.found ? judge_->order : NetworkRecipe();
     recipe.insert(recipe.end(), result.winner.recipe.begin(), result.winner.recipe.end());
-    make_bundle(load_network(options_.score.network), recipe, making, how,
-                bundle_in(options_.folder), page, fitted ? &*fitted : nullptr);
+    Graph network = load_network(options_.score.network);
+    std::optional<Graph> narrow;
+    if (!precision_.is_plain()) {
+      const CalibrationSource& from = precision_.calibration();
+      making.precision = {precision_.original(), from.data,
+                          from.data.empty() ? "" : options_.score.normalize, from.images};
+      Graph changed = initialised(fitted ? *fitted : transformed(network, recipe), making.seed);
+      narrow = precision_.made(changed, result.winner.recipe, precision_.original());
+    }
+    make_bundle(network, recipe, making, how, bundle_in(options_.folder), page,
+                fitted ? &*fitted : nullptr, narrow ? &*narrow : nullptr);
   }
 };
 

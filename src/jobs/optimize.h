@@ -36,6 +36,8 @@ struct OptimizeOptions {
   double tune = 20;    ///< seconds for which networks are tuned at the end; 0: not
   int threads = 1;     ///< that the network will run with
   double budget = std::numeric_limits<double>::infinity();  ///< seconds (jobs/budget.h)
+  /// What layers compute in: a precision's name, or any_precision (jobs/search_precision.h).
+  std::string precision = "f32";
   bool blocks = true;   ///< compare with what a list of blocks can do (search/block_list.h)
   std::string against;  ///< other libraries to compare the original with (jobs/peers.h); "": none
   std::string lathe;    ///< the program lathe, which that needs

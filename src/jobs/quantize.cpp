@@ -26,17 +26,23 @@ std::vector<Array> calibration_minibatches(const Graph& network, const Calibrati
   return minibatches;
 }
 
-Quantised quantize_graph(const Graph& network, const CalibrationSource& source, int threads,
-                         const JobListener& listener) {
+QuantiseOptions calibration_options(const CalibrationSource& source, int threads,
+                                    const JobListener& listener) {
   QuantiseOptions how;
   how.clipping = source.clipping;
   how.watch.target = native_target();
   how.watch.threads = threads > 0 ? threads : processors();
-  how.watch.progress = [&](size_t done, size_t all) {
+  how.watch.progress = [listener](size_t done, size_t all) {
     if (listener.is_stopped()) fail("stopped after {} of {} minibatches", done, all);
     listener(WorkDone{"minibatches calibrated", done, all});
   };
-  return quantised(network, calibration_minibatches(network, source), how);
+  return how;
+}
+
+Quantised quantize_graph(const Graph& network, const CalibrationSource& source, int threads,
+                         const JobListener& listener) {
+  return quantised(network, calibration_minibatches(network, source),
+                   calibration_options(source, threads, listener));
 }
 
 std::optional<BothAnswers> answers_of_both(const Graph& before, const Graph& after,

@@ -37,6 +37,10 @@ struct QuantizeResult {
 /// no data.
 std::vector<Array> calibration_minibatches(const Graph& network, const CalibrationSource& source);
 
+/// Returns how networks are run to be calibrated.
+QuantiseOptions calibration_options(const CalibrationSource& source, int threads,
+                                    const JobListener& listener = {});
+
 /// Quantises a graph, whose weights have data.
 Quantised quantize_graph(const Graph& network, const CalibrationSource& source, int threads,
                          const JobListener& listener = {});

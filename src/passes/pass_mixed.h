@@ -1,6 +1,7 @@
 // Networks whose numbers are stored in half the size, and added up as before.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
 
@@ -11,6 +12,8 @@ namespace lathe::passes {
 struct MixedPrecision {
   Element half = Element::f16;      ///< or bf16
   std::set<std::string> wide = {};  ///< values that stay f32, by name: others would overflow
+  /// Which layers read halves? Null: all.
+  std::function<bool(const Node&)> which = nullptr;
 };
 
 /// Returns the network in which layers read numbers of half the size, and all that is stored

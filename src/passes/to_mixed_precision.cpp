@@ -82,7 +82,8 @@ class HalfRewrite {
     if (node.outputs.size() != 1 || !can_be_half(node.outputs[0])) return false;
     if (node.op == "cast") return type(node.inputs[0]).element == options_.half;
     if (products.contains(node.op)) {
-      return can_be_half(node.inputs[0]) && can_be_half(node.inputs[1]);
+      bool is_chosen = !options_.which || options_.which(node);
+      return is_chosen && can_be_half(node.inputs[0]) && can_be_half(node.inputs[1]);
     }
     auto is_half = [&](ValueId id) { return id != no_value && narrow_[id]; };
     auto is_there = [&](ValueId id) {

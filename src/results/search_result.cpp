@@ -121,6 +121,15 @@ void describe(auto& fields, Of<ResultPeer> auto& peer) {
   fields("original_ms", peer.original_ms);
 }
 
+void describe(auto& fields, Of<ResultPrecision> auto& each) {
+  fields("precision", each.precision);
+  fields("ms", each.ms);
+  fields("original_ms", each.original_ms);
+  fields("accuracy", each.accuracy);
+  fields("winner_ms", each.winner_ms);
+  fields("winner_original_ms", each.winner_original_ms);
+}
+
 void describe(auto& fields, Of<ResultLayer> auto& layer) {
   fields("layer", layer.layer);
   fields("kind", layer.kind);
@@ -183,6 +192,7 @@ void describe(auto& fields, Of<SearchResult> auto& result) {
   fields("families", result.families);
   fields.later("limits", result.limits);
   fields("peers", result.peers);
+  fields("precisions", result.precisions);
   fields("tried", result.tried);
   fields("refused", result.refused);
   fields("failed", result.failed);

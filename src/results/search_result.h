@@ -128,6 +128,16 @@ struct ResultPeer {
   friend bool operator==(const ResultPeer&, const ResultPeer&) = default;
 };
 
+/// The original and the winner with all layers in one precision.
+struct ResultPrecision {
+  std::string precision;                ///< "int8"
+  double ms = 0, original_ms = 0;       ///< of the original in it, and in f32 in the same run
+  std::optional<double> accuracy = {};  ///< of the original in it, in percent
+  /// Of the network with the winner's steps, if these change more than its precision.
+  std::optional<double> winner_ms = {}, winner_original_ms = {};
+  friend bool operator==(const ResultPrecision&, const ResultPrecision&) = default;
+};
+
 /// A layer that could change, and what it is in the winner.
 struct ResultLayer {
   std::string layer, kind;
@@ -187,6 +197,8 @@ struct SearchResult {
   std::optional<std::vector<ResultFamilies>> families;
   std::vector<ResultLimit> limits;  ///< those that were set
   std::vector<ResultPeer> peers;
+  /// Where layers could have several.
+  std::optional<std::vector<ResultPrecision>> precisions = std::nullopt;
   long tried = 0, refused = 0, failed = 0;
   std::map<std::string, long> reasons;  ///< of refusals and failures, with their number
   std::vector<ResultLayer> layers;      ///< all that could change, in the network's order

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "transforms/transform.h"
+#include "transforms/transform_precision.h"
 
 namespace lathe {
 AssignmentMixing::AssignmentMixing(const Graph& network, const NetworkSpace& space)
@@ -35,7 +36,9 @@ AssignmentMixing::AssignmentMixing(const Graph& network, const NetworkSpace& spa
   for (const LayerKind& kind : space.kinds) {
     layers_.push_back(call_of(network, network.nodes[nodes_[kind.sites.front()]]));
     made_.emplace_back();
-    for (const LayerVariant& variant : kind.variants) made_.back().push_back(variant.recipe);
+    for (const LayerVariant& variant : kind.variants) {
+      made_.back().push_back(without_precision(variant.recipe));
+    }
   }
 }
 

@@ -8,8 +8,8 @@
 #include "base/error.h"
 #include "nest/footprint.h"
 #include "search/layer_variants.h"
-#include "transforms/transform_network.h"
 #include "transforms/transform_neural.h"
+#include "transforms/transform_precision.h"
 
 namespace lathe {
 namespace {
@@ -136,11 +136,12 @@ std::optional<LayerVariant> CoupledLayer::shuffled(long groups) const {
 
 std::optional<long> CoupledLayer::groups_of(const LayerVariant& variant) const {
   if (variant.coupling) return variant.coupling->groups;
-  if (variant.recipe.empty()) return 1;
-  const Step& last = variant.recipe.back();
+  Recipe steps = without_precision(variant.recipe);
+  if (steps.empty()) return 1;
+  const Step& last = steps.back();
   if (last.name != "group" || last.args.size() != 1) return std::nullopt;
   long groups = std::get<long>(last.args[0]);
-  return variant.recipe == in_groups(groups) ? std::optional(groups) : std::nullopt;
+  return steps == in_groups(groups) ? std::optional(groups) : std::nullopt;
 }
 
 }  // namespace lathe

@@ -103,6 +103,9 @@ FirstJudgement judge_first(const GateRule& rule, const NetworkSpace& space,
     }
   }
   result.predicted *= 1 + rule.beyond_share;
+  for (size_t s = 0; s < tables.points.size(); ++s) {
+    result.predicted += tables.points[s][assignment[s]];
+  }
   result.unknown = rule.beyond_deviation;
   if (!agrees(space, assignment)) {
     result.reason = "coupled layers would have different channels";

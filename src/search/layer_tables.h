@@ -11,6 +11,7 @@
 #include "search/journal.h"
 #include "search/network_bench.h"
 #include "search/network_space.h"
+#include "transforms/transform_precision.h"
 
 namespace lathe {
 
@@ -34,6 +35,9 @@ struct LayerTables {
   std::vector<MetricTable> metrics;
   /// How channels mix, for any choice; null if nobody looked.
   std::shared_ptr<const AssignmentMixing> mixing = nullptr;
+  /// Points of accuracy that each gains by its precision (precision_tables.h); nothing where all
+  /// have the same.
+  ChoiceTable points = {};
   ChoiceTable gains;  ///< how much gradient each hands back, relative to the original
   GradientFlow flow;  ///< how gradients flow through all layers
   /// Of each site: the number of its layer in "flow"; no_place if first order does not know it.
@@ -51,6 +55,9 @@ struct TableProgress {
 
 struct TableOptions {
   uint64_t seed = 0;  ///< of weights
+  /// The precision that all layers have where they are measured, and what gives it to a network.
+  Precision precision = Precision::f32;
+  std::function<Graph(const Graph&, const NetworkRecipe&)> finish = nullptr;
   std::function<void(const TableProgress&)> progress = nullptr;
   std::function<bool()> stop = nullptr;
   /// Is the time for this spent? Variants that are not known by then are left out of the tables.
@@ -70,6 +77,11 @@ std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, con
 /// those at fault count as failed. Returns false if it was stopped.
 bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
                     NetworkBench& bench, Journal& journal, const TableOptions& options);
+
+/// Adds up the times of nodes by site; what the original does not have belongs to the layer before
+/// it. The last sum is of all other nodes.
+std::vector<double> times_by_site(const NetworkSpace& space, const std::vector<NodeTime>& nodes,
+                                  const std::vector<NodeTime>& original);
 
 /// Returns the seconds of all nodes of the original that belong to no site.
 double time_of_rest(const NetworkSpace& space, const NetworkTimes& times);

@@ -17,40 +17,20 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Under which names trials have the seconds of what belongs to no site.
 constexpr const char *rest_of_all = "rest", *rest_of_links = "rest with links";
 
-/// Adds up the times of nodes by layer; what the original does not have belongs to the layer before
-/// it. The last sum is of all other nodes.
-std::vector<double> by_site(const NetworkSpace& space, const std::vector<NodeTime>& nodes,
-                            const std::vector<NodeTime>& original) {
-  std::vector<double> sums(space.sites.size() + 1, 0);
-  size_t current = space.sites.size();
-  std::vector<std::string> names;
-  for (const LayerSite& site : space.sites) names.push_back(site.layer);
-  for (const NodeTime& node : nodes) {
-    std::optional<size_t> site = layer_with(node.node, names);
-    bool is_known = std::any_of(original.begin(), original.end(),
-                                [&](const NodeTime& other) { return other.node == node.node; });
-    if (site) {
-      current = *site;
-    } else if (is_known) {
-      sums.back() += node.seconds;
-      continue;
-    }
-    sums[current] += node.seconds;
-  }
-  return sums;
-}
-
 /// Measures variants of several kinds in one network, and writes what came of them.
 class LayerMeasuring {
  public:
   LayerMeasuring(const NetworkSpace& space, const Graph& network, NetworkBench& bench,
-                 Journal& journal, uint64_t seed)
-      : space_(space), network_(network), bench_(bench), journal_(journal), seed_(seed) {}
+                 Journal& journal, const TableOptions& options)
+      : space_(space), network_(network), bench_(bench), journal_(journal), options_(options) {}
 
   std::optional<Trial> known(size_t kind, size_t variant) const {
     return journal_.find(space_.kinds[kind].description,
-                         label_of(space_.kinds[kind].variants[variant]));
+                         label(space_.kinds[kind].variants[variant]));
   }
+
+  /// Are layers measured in another precision than that of the original?
+  bool is_narrow() const { return options_.precision != Precision::f32; }
 
   /// A kind and the number of its variant.
   using Change = std::pair<size_t, size_t>;
@@ -86,12 +66,19 @@ class LayerMeasuring {
   const Graph& network_;
   NetworkBench& bench_;
   Journal& journal_;
-  uint64_t seed_;
+  const TableOptions& options_;
+
+  /// Prints a variant, as it is measured.
+  std::string label(LayerVariant variant) const {
+    variant.recipe = with_precision(variant.recipe, options_.precision);
+    return label_of(variant);
+  }
 
   NetworkTimes times_of(const Assignment& assignment) {
     try {
-      Graph candidate = transformed(network_, recipe_of(space_, assignment));
-      return bench_.measure(initialised(candidate, seed_));
+      NetworkRecipe recipe = recipe_of(space_, assignment);
+      Graph candidate = initialised(transformed(network_, recipe), options_.seed);
+      return bench_.measure(options_.finish ? options_.finish(candidate, recipe) : candidate);
     } catch (const UserError& error) {
       NetworkTimes times;
       times.failure = error.what();
@@ -104,15 +91,15 @@ class LayerMeasuring {
     const LayerVariant& variant = kind.variants[change.second];
     return {
         .subject = kind.description,
-        .recipe = label_of(variant),
+        .recipe = label(variant),
         .details = {
             {"meaning", variant.meaning}, {"macs", variant.macs}, {"weights", variant.weights}}};
   }
 
   void add(const std::vector<Change>& changes, const Assignment& assignment,
            const NetworkTimes& times) {
-    std::vector<double> own = by_site(space_, times.own_nodes, times.own_nodes);
-    std::vector<double> now = by_site(space_, times.nodes, times.own_nodes);
+    std::vector<double> own = times_by_site(space_, times.own_nodes, times.own_nodes);
+    std::vector<double> now = times_by_site(space_, times.nodes, times.own_nodes);
     for (const Change& change : changes) {
       Trial trial = trial_of(change);
       std::vector<size_t> sites = space_.kinds[change.first].sites;
@@ -185,7 +172,7 @@ void fill_times(LayerTables& tables, const NetworkSpace& space, const LayerMeasu
       if (trial->details.contains(rest)) rests.push_back(trial->details[rest].get<double>());
     }
     if (owns.empty()) fail("{}: not even the layer as it is could be measured", kind.description);
-    ratios.front() = 1;
+    if (!measuring.is_narrow()) ratios.front() = 1;
     interpolate_widths(kind, ratios, tried);
     for (double& ratio : ratios) ratio *= median(owns);
     for (size_t site : kind.sites) {
@@ -201,13 +188,34 @@ void fill_times(LayerTables& tables, const NetworkSpace& space, const LayerMeasu
 
 }  // namespace
 
+std::vector<double> times_by_site(const NetworkSpace& space, const std::vector<NodeTime>& nodes,
+                                  const std::vector<NodeTime>& original) {
+  std::vector<double> sums(space.sites.size() + 1, 0);
+  size_t current = space.sites.size();
+  std::vector<std::string> names;
+  for (const LayerSite& site : space.sites) names.push_back(site.layer);
+  for (const NodeTime& node : nodes) {
+    std::optional<size_t> site = layer_with(node.node, names);
+    bool is_known = std::any_of(original.begin(), original.end(),
+                                [&](const NodeTime& other) { return other.node == node.node; });
+    if (site) {
+      current = *site;
+    } else if (is_known) {
+      sums.back() += node.seconds;
+      continue;
+    }
+    sums[current] += node.seconds;
+  }
+  return sums;
+}
+
 double time_of_rest(const NetworkSpace& space, const NetworkTimes& times) {
-  return by_site(space, times.own_nodes, times.own_nodes).back();
+  return times_by_site(space, times.own_nodes, times.own_nodes).back();
 }
 
 bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
                     NetworkBench& bench, Journal& journal, const TableOptions& options) {
-  LayerMeasuring measuring(space, network, bench, journal, options.seed);
+  LayerMeasuring measuring(space, network, bench, journal, options);
   std::vector<Assignment> coupled = coupled_assignments(space);
   size_t alone = most_alone(space), done = 0, all = count_alone(space) + coupled.size();
   auto is_stopped = [&] { return options.stop && options.stop(); };

@@ -17,6 +17,7 @@
 
 #include "strategies/strategy.h"
 #include "strategies/strategy_links.h"
+#include "strategies/strategy_precision.h"
 #include "strategies/strategy_refine.h"
 #include "strategies/strategy_shuffle.h"
 
@@ -282,7 +283,9 @@ class AssigningSearcher : public Searcher {
     for (size_t s = 0; s < sites_; ++s) {
       limit.amounts.emplace_back();
       for (size_t v = 0; v < input_.tables.times[s].size(); ++v) {
-        limit.amounts.back().push_back(exact_.points * size_reduced(input_.space, s, v));
+        double precision = input_.tables.points.empty() ? 0 : input_.tables.points[s][v];
+        limit.amounts.back().push_back(exact_.points * size_reduced(input_.space, s, v) +
+                                       precision);
       }
     }
     double sure = 0;
@@ -364,7 +367,9 @@ Strategy assign() {
   return {"assign",
           "the fastest network over all layers at once, corrected by what is found exactly",
           [](const StrategyInput& input) -> std::unique_ptr<Searcher> {
-            return std::make_unique<AssigningSearcher>(input);
+            auto searcher = std::make_unique<AssigningSearcher>(input);
+            if (!has_precisions(input.space)) return searcher;
+            return then_precisions(input, std::move(searcher));
           }};
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "transforms/transform_precision.h"
 
 namespace lathe {
 namespace {
@@ -86,8 +87,9 @@ class SearchRun {
       trial.reason = verdict.reason;
       return;
     }
-    Graph timed = transformed(laboratory_.timed, recipe);
-    NetworkTimes times = laboratory_.bench.measure(initialised(timed, laboratory_.seed));
+    Graph timed = initialised(transformed(laboratory_.timed, recipe), laboratory_.seed);
+    if (laboratory_.finish) timed = laboratory_.finish(timed, recipe);
+    NetworkTimes times = laboratory_.bench.measure(timed);
     trial.outcome = times.failure.empty() ? Trial::Outcome::measured : Trial::Outcome::failed;
     trial.reason = times.failure;
     trial.time = times.time;
@@ -101,6 +103,28 @@ class SearchRun {
       trial.outcome = Trial::Outcome::refused;
       trial.reason = "it is slower than the constraint allows";
     }
+    if (trial.outcome == Trial::Outcome::measured) {
+      judge_precision(trial, recipe, std::move(verdict));
+    }
+  }
+
+  /// Judges a network by what it loses by its precision, too. That takes time: a network that is
+  /// slower than what was found is not worth it.
+  void judge_precision(Trial& trial, const NetworkRecipe& recipe, GateVerdict verdict) const {
+    bool in_time = std::isfinite(input_.limits.time);
+    bool says_precision = without_precisions(recipe) != recipe;
+    if (says_precision && !in_time && report_.best && trial.time >= report_.best->time) {
+      trial.outcome = Trial::Outcome::refused;
+      trial.reason = "another precision is faster";
+      return;
+    }
+    if (!laboratory_.points_of_precision) return;
+    verdict =
+        with_precision(input_.rule, std::move(verdict), laboratory_.points_of_precision(recipe));
+    trial.details["verdict"] = to_json(verdict);
+    if (verdict.accepted) return;
+    trial.outcome = Trial::Outcome::refused;
+    trial.reason = verdict.reason;
   }
 
   void count(const Trial& trial) {

@@ -16,6 +16,10 @@ struct SearchLaboratory {
   /// Compares a network with the original by all metrics of the rule.
   std::function<std::vector<Comparison>(const NetworkRecipe&)> compare;
   uint64_t seed;  ///< of weights that nobody trained
+  /// What gives layers the precision that a recipe says, and how many points of accuracy that
+  /// gains; null: recipes say nothing of it.
+  std::function<Graph(const Graph&, const NetworkRecipe&)> finish;
+  std::function<double(const NetworkRecipe&)> points_of_precision;
   NetworkBench& bench;
   Journal& journal;
   /// Is told of every trial, and how many there were so far.

@@ -19,6 +19,7 @@
 #include "program/lift.h"
 #include "transforms/transform_neural.h"
 #include "transforms/transform_permute.h"
+#include "transforms/transform_precision.h"
 
 namespace lathe {
 
@@ -277,7 +278,8 @@ Graph transformed(const Graph& graph, const NetworkRecipe& recipe) {
   for (const LayerRecipe& layer : recipe) {
     for (size_t node : matching(graph, layer.layers)) {
       Recipe& all = of_node[node];
-      all.insert(all.end(), layer.recipe.begin(), layer.recipe.end());
+      Recipe steps = without_precision(layer.recipe);
+      all.insert(all.end(), steps.begin(), steps.end());
     }
   }
   return ChangedLayers(graph, std::move(of_node)).run();

@@ -3,6 +3,7 @@
 //   layer3.*: group(4)
 //   layer4.?.conv1: bottleneck(2, deepen)
 //   layer1.0.conv1: permute(5, 0..3) -> keep(32)
+//   layer1.1.conv1: cast(f16)
 //
 // What stands before the colon is a pattern of layers' names: * is any text, ? any letter, [ab] one
 // of these. As JSON, "recipe" may be the text form, too:
@@ -60,7 +61,8 @@ std::vector<Shape> output_shapes(const Nest& nest);
 /// batch. Filters that a step takes away for good (propagate) are taken from all layers that are
 /// coupled with it, and from what reads them, before anything else is done. Likewise channels are
 /// put into another order (permute) in all layers that are coupled, so that what follows keeps the
-/// first ones of that order. Fails if a pattern matches no layer, and if a step does not apply to
+/// first ones of that order. How precisely layers are to compute is passed over
+/// (transform_precision.h). Fails if a pattern matches no layer, and if a step does not apply to
 /// one or breaks a dependence; capacity is not judged.
 Graph transformed(const Graph& graph, const NetworkRecipe& recipe);
 

@@ -1,8 +1,12 @@
 // A whole search of a trained network: what is different from one that nobody has trained.
 #include <gtest/gtest.h>
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
 #include <filesystem>
 
+#include "base/error.h"
 #include "base/random.h"
 #include "data/file.h"
 #include "data/npy.h"
@@ -116,6 +120,47 @@ TEST(OptimizeTrained, StoppedInAFitItBlamesNoNetworkAndGoesOn) {
   ASSERT_TRUE(found.result.has_value());
   EXPECT_TRUE(found.result->found);
   EXPECT_EQ(found.result->failed, 0);
+}
+
+TEST(OptimizeTrained, ChoosesThePrecisionOfEachLayer) {
+  TrainedSearch search;
+  search.options.precision = "any";
+  OptimizeResult found = optimize(search.options);
+  ASSERT_TRUE(found.result && found.result->found);
+  ASSERT_TRUE(found.result->precisions.has_value());
+  // f32 and int8 are tried on every machine; f16 where there is arithmetic for it.
+  std::vector<std::string> names;
+  for (const ResultPrecision& each : *found.result->precisions) {
+    names.push_back(each.precision);
+    EXPECT_GT(each.ms, 0);
+    EXPECT_TRUE(each.accuracy.has_value());
+  }
+  EXPECT_EQ(names.front(), "f32");
+  EXPECT_EQ(names.back(), "int8");
+  // Layers that have no other steps can choose, too.
+  std::vector<std::string> layers;
+  for (const ResultLayer& layer : found.result->layers) layers.push_back(layer.layer);
+  EXPECT_NE(std::find(layers.begin(), layers.end(), "scores"), layers.end())
+      << fmt::format("{}", fmt::join(layers, ", "));
+  EXPECT_TRUE(fs::exists(search.options.folder + "/bundle/library/libmodel.so"));
+  // What was measured is not measured again.
+  size_t trials = read_journal(search.options.folder).trials.size();
+  OptimizeResult again = optimize(search.options);
+  ASSERT_TRUE(again.result && again.result->found);
+  EXPECT_EQ(read_journal(search.options.folder).trials.size(), trials);
+  EXPECT_EQ(print(again.result->winner.recipe), print(found.result->winner.recipe));
+}
+
+TEST(OptimizeTrained, AllLayersMayHaveOnePrecision) {
+  TrainedSearch search;
+  search.options.precision = "int8";
+  OptimizeResult found = optimize(search.options);
+  ASSERT_TRUE(found.result.has_value());
+  EXPECT_FALSE(found.result->precisions.has_value());
+  EXPECT_EQ(found.result->identity.at("precision"), "int8");
+  search.options.score.data = "synthetic:1";
+  search.options.folder = search.directory.file("other");
+  EXPECT_THROW(optimize(search.options), UserError);
 }
 
 TEST(OptimizeTrained, AFrontierHasABundleForEachPoint) {

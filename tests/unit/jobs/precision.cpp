@@ -27,7 +27,7 @@ Graph network(double factor) {
 
 PrecisionOptions halves(const std::string& data) {
   PrecisionOptions options;
-  options.precision = Precision::f16;
+  options.precisions.others = Precision::f16;
   options.calibration.data = data;
   options.calibration.images = 8;
   return options;
@@ -51,14 +51,14 @@ TEST(Precision, LargeNumbersStayAsTheyAre) {
   // A weight is known without data.
   ASSERT_EQ(with_precision(network(70000), halves("")).kept.size(), 1U);
   PrecisionOptions brain = halves("synthetic:1");
-  brain.precision = Precision::bf16;
+  brain.precisions.others = Precision::bf16;
   EXPECT_TRUE(with_precision(network(60000), brain).kept.empty());
 }
 
 TEST(Precision, KeepsInputsAndOutputs) {
   for (Precision each : {Precision::f16, Precision::bf16, Precision::int8}) {
     PrecisionOptions options = halves("synthetic:1");
-    options.precision = each;
+    options.precisions.others = each;
     Graph graph = network(0.5);
     Narrowed found = with_precision(graph, options);
     EXPECT_TRUE(found.kept.empty());
@@ -72,7 +72,7 @@ TEST(Precision, KeepsInputsAndOutputs) {
 
 TEST(Precision, IntegersNeedData) {
   PrecisionOptions options;
-  options.precision = Precision::int8;
+  options.precisions.others = Precision::int8;
   EXPECT_THROW(with_precision(network(1), options), UserError);
 }
 
