@@ -435,9 +435,13 @@ class NcnnIntegers(unittest.TestCase):
             np.save(place / "input.npy", self.image[None])
             task = Task("", {"in0": str(place / "input.npy")}, 1, [0], folder,
                         images=str(place / "images.npy"))
-            must = peer_ncnn.load(task).outputs()[0]
+            floats = peer_ncnn.load(task)
+            self.assertEqual(floats.floats(), [])
+            must = floats.outputs()[0]
             task.precision = "int8"
-            found = peer_ncnn.load(task).outputs()[0]
+            integers = peer_ncnn.load(task)
+            found = integers.outputs()[0]
+            np.testing.assert_allclose(integers.floats()[0], must, rtol=1e-6)
         self.assertEqual(found.shape, (10,))
         apart = np.abs(found - must).max() / np.abs(must).max()
         self.assertLess(apart, 0.05)

@@ -105,10 +105,11 @@ class Ncnn:
             _convert(task, folder)
         if foreign := _foreign_layers(param):
             raise NotImplementedError(f"ncnn has no layer for {', '.join(foreign)}")
+        self._floats: tuple[Path, Path] | None = None
         if task.precision == "int8":
-            floats, param, data = (param, data), folder / "int8.param", folder / "int8.bin"
+            self._floats, param, data = (param, data), folder / "int8.param", folder / "int8.bin"
             if not data.exists():
-                _make_integers(task, floats, (param, data))
+                _make_integers(task, self._floats, (param, data))
         self._net = _load(param, data, task.threads, task.precision)
         # ncnn has no batch dimension.
         self._arrays = [
@@ -126,6 +127,13 @@ class Ncnn:
 
     def outputs(self) -> list[np.ndarray]:
         return [np.array(mat) for mat in self._extract()]
+
+    def floats(self) -> list[np.ndarray]:
+        """The outputs of the model on floats, where this one is on integers."""
+        if not self._floats:
+            return []
+        net = _load(*self._floats, 1, "f32")
+        return [np.array(mat) for mat in _extracted(net, self._mats, self._outputs)]
 
 
 load = Ncnn

@@ -54,3 +54,5 @@ class Peer(Protocol):
 
     def outputs(self) -> list[np.ndarray]:
         """Runs the model once and returns its outputs in order."""
+
+    # A peer that chooses its own integers has floats(), too: the outputs of the model on floats.
