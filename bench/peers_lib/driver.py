@@ -61,8 +61,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="of runs for each peer and network; 5 unless told")
     parser.add_argument("--precision", choices=["f32", "f16", "int8"], default="f32",
                         help="what is computed in: a peer without f16 computes in f32; int8 is "
-                             "one model of QuantizeLinear and DequantizeLinear for all "
-                             "(default: f32)")
+                             "one model of QuantizeLinear and DequantizeLinear for all, and "
+                             "ncnn's own of the same floats (default: f32)")
     parser.add_argument("--json", type=Path, metavar="FILE",
                         help="write everything as JSON, after each network")
     parser.add_argument("--resume", action="store_true",
