@@ -61,9 +61,7 @@ Nest half_of(const Nest& nest, const std::vector<size_t>& chosen, const std::set
              bool given) {
   std::vector<Tensor> tensors = nest.tensors();
   for (size_t t : factors) {
-    tensors[t].role = !given                   ? Role::output
-                      : is_of_weights(nest, t) ? Role::weight
-                                               : Role::input;
+    tensors[t].role = !given ? Role::output : is_of_weights(nest, t) ? Role::weight : Role::input;
   }
   std::vector<Statement> statements;
   std::vector<Order> order;

@@ -36,9 +36,9 @@ struct Factor {
   std::vector<isl::aff> at = {};        ///< indices -> element of the tensor
   std::vector<std::string> names = {};  ///< of the indices
   std::vector<long> extents = {};
-  std::vector<long> lower = {};         ///< where the dimensions of a tensor begin; none of loops
-  std::vector<bool> scaled = {};        ///< has each value of an index its own scale?
-  std::vector<size_t> order = {};       ///< of the indices, as the integers lie
+  std::vector<long> lower = {};    ///< where the dimensions of a tensor begin; none of loops
+  std::vector<bool> scaled = {};   ///< has each value of an index its own scale?
+  std::vector<size_t> order = {};  ///< of the indices, as the integers lie
   size_t greatest = 0, inverse = 0, integers = 0;  ///< tensors
   bool is_made = false;                            ///< by statements
 };
@@ -105,8 +105,8 @@ class Quantising {
   std::vector<Tensor> tensors_;
   std::vector<Statement> statements_;
   std::vector<Order> order_;
-  std::vector<size_t> products_;         // statements, in sequence
-  std::vector<std::vector<Use>> uses_;   // of each product: of its two factors
+  std::vector<size_t> products_;        // statements, in sequence
+  std::vector<std::vector<Use>> uses_;  // of each product: of its two factors
   std::vector<Factor> factors_;
   long first_place_ = 0;                // of statements that come before all others
   std::map<size_t, long> free_places_;  // before each product
@@ -137,7 +137,8 @@ class Quantising {
         fail("{} was transformed, which rounding does not suit; take one step or the other",
              tensors_[read.tensor].name);
       }
-      bool by_loops = is_found_once(s, read) && (is_weight(read.tensor) || readers(read.tensor) == 1);
+      bool by_loops =
+          is_found_once(s, read) && (is_weight(read.tensor) || readers(read.tensor) == 1);
       uses_.back().push_back(by_loops ? loops_of(s, read, s.reads[1 - r])
                                       : dimensions_of(s, read, s.reads[1 - r]));
     }
@@ -283,9 +284,9 @@ class Quantising {
 
   // ---- what there will be ---------------------------------------------------------------------
 
-  /// Makes room for new statements around each outermost place: three for each factor before it, and
-  /// one behind it. What makes integers of given tensors comes before everything: so it is between
-  /// no statements that could share loops.
+  /// Makes room for new statements around each outermost place: three for each factor before it,
+  /// and one behind it. What makes integers of given tensors comes before everything: so it is
+  /// between no statements that could share loops.
   void place_apart() {
     constexpr long room = 8, before = 6;
     order_ = nest_.order;
@@ -406,8 +407,8 @@ class Quantising {
     size_t sums = add_tensor(target.name + ".integers", Element::i32, target.shape);
     Frame frame(old, coordinates_in(old, old.write), {});
     std::vector<isl::aff> at = in_frame(frame, old.write);
-    Statement scaled = frame.statement(fresh(old.name + ".scaled"),
-                                       frame.access(old.write.tensor, at), {frame.access(sums, at)});
+    Statement scaled = frame.statement(
+        fresh(old.name + ".scaled"), frame.access(old.write.tensor, at), {frame.access(sums, at)});
     Statement& product = statements_[index];
     product.write.tensor = sums;
     for (size_t r : {0, 1}) {
@@ -449,12 +450,13 @@ std::vector<Step> candidates_of_quantize(const Nest& nest) {
 }  // namespace
 
 Transform quantize() {
-  return {"quantize",
-          Transform::Kind::algebraic,
-          {{Takes::integer}},
-          "O[x] += W[k] * I[x+k]  ->  S[x] += round(W[k] * a) * round(I[x+k] * b); O[x] += S[x] / ab",
-          quantised,
-          candidates_of_quantize};
+  return {
+      "quantize",
+      Transform::Kind::algebraic,
+      {{Takes::integer}},
+      "O[x] += W[k] * I[x+k]  ->  S[x] += round(W[k] * a) * round(I[x+k] * b); O[x] += S[x] / ab",
+      quantised,
+      candidates_of_quantize};
 }
 
 }  // namespace lathe::transforms

@@ -63,9 +63,7 @@ double errors_of(Nest nest, const Recipe& recipe) {
 }
 
 /// Returns the step that makes factors narrow.
-Step narrowing(const std::string& type) {
-  return {type == "int8" ? "quantize" : "cast", {type}};
-}
+Step narrowing(const std::string& type) { return {type == "int8" ? "quantize" : "cast", {type}}; }
 
 /// Compiles a nest for this machine, with its channels in blocks of a random size.
 NodeCode compiled(const Nest& nest, Random& random) {
@@ -119,7 +117,8 @@ TEST(Narrow, ErrorsAreBelowWhatIsStatedAndNotFar) {
                              all.largest);
   }
   if (!is_whole() || testing::Test::HasFailure()) return;
-  for (const char* what : {"f16 contraction", "f16 window", "bf16 contraction", "int8 beforehand"}) {
+  for (const char* what :
+       {"f16 contraction", "f16 window", "bf16 contraction", "int8 beforehand"}) {
     EXPECT_GE(seen[what].cases, 5) << what;
     EXPECT_GE(seen[what].largest, 0.1) << what;
   }

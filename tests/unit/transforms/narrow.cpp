@@ -173,10 +173,10 @@ TEST(Quantize, EveryProductOfSeveralIsOfIntegers) {
   for (const char* factor : {"W.int8", "I.int8", "E.int8", "O.active.int8"}) {
     EXPECT_EQ(element_of(narrow, factor), Element::i8) << factor;
   }
-  EXPECT_GT(*apply(replay(nest, parse_recipe("group(4, deepen)")),
-                   parse_recipe("quantize(int8)").front())
-                 .error,
-            *apply(nest, parse_recipe("quantize(int8)").front()).error);
+  EXPECT_GT(
+      *apply(replay(nest, parse_recipe("group(4, deepen)")), parse_recipe("quantize(int8)").front())
+           .error,
+      *apply(nest, parse_recipe("quantize(int8)").front()).error);
 }
 
 TEST(Narrow, ErrorsSayWhy) {
