@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Tests what bench/peers makes of measurements: no peer is needed, nor any Python library.
+"""Tests what bench/peers makes of measurements: no peer is needed, nor any Python library. Models of
+ncnn on integers are tested where there is numpy, and run where there is ncnn.
 
 Usage: tests/comparison.py [TEST...]
 """
 import contextlib
+import importlib.util
 import io
 import json
 import sys
@@ -354,6 +356,96 @@ class Page(unittest.TestCase):
         self.assertIn("ONNX Runtime = 1", svg)
         without = {(1, "vgg16"): results(lathe=10, torch=20)}
         self.assertIn("PyTorch = 1", chart(report(without)))
+
+
+def is_there(module):
+    return importlib.util.find_spec(module) is not None
+
+
+PARAM = """7767517
+8 9
+Input in0 0 1 in0
+Convolution first 1 1 in0 1 0=8 1=3 4=1 5=1 6=288 9=1
+ConvolutionDepthWise second 1 1 1 2 0=8 1=3 4=1 5=0 6=72 7=8
+Split copies 1 2 2 3 4
+Convolution third 1 1 3 5 0=4 1=1 5=1 6=32
+Convolution fourth 1 1 4 6 0=4 1=1 5=1 6=32
+BinaryOp sum 2 1 5 6 7 0=0
+InnerProduct last 1 1 7 out0 0=10 1=1 2=10240
+"""
+
+
+@unittest.skipUnless(is_there("numpy"), "no numpy")
+class NcnnIntegers(unittest.TestCase):
+    def setUp(self):
+        import numpy as np
+
+        rng = np.random.default_rng(3)
+        parts = []
+        for weights, bias in ((288, 8), (72, 0), (32, 4), (32, 4), (10240, 10)):
+            parts += [bytes(4), rng.standard_normal(weights + bias, np.float32).tobytes()]
+        self.data = b"".join(parts)
+        self.image = rng.standard_normal((4, 16, 16), np.float32)
+
+    def quantised(self):
+        from peers_lib import ncnn_int8
+
+        blobs = {"in0": 4.0, "1": 2.0, "3": 8.0, "4": 8.0, "7": 16.0}
+        return ncnn_int8.quantised(PARAM, self.data, lambda names: {n: blobs[n] for n in names})
+
+    def test_scales_follow_the_weights(self):
+        from peers_lib import ncnn_int8
+
+        param, data = self.quantised()
+        lines = {line.split()[1]: line for line in param.splitlines()[2:]}
+        self.assertEqual({name: line.split(" 8=")[1] for name, line in lines.items()
+                          if " 8=" in line},
+                         {"first": "102", "second": "101", "third": "2", "fourth": "2",
+                          "last": "2"})
+        self.assertEqual(lines["sum"], "BinaryOp sum 2 1 5 6 7 0=0")
+        # Scales of filters, of what is read, and of what is written where that is integers, too.
+        more = (8 + 1 + 1) + (8 + 1 + 1) + (4 + 1) + (4 + 1) + (10 + 1)
+        self.assertEqual(len(data), len(self.data) + 4 * more)
+        import numpy as np
+
+        first = ncnn_int8.parse(PARAM, self.data)[1]
+        scales = np.frombuffer(data, np.float32, 10, len(first.data))
+        largest = np.abs(first.weights.reshape(8, -1)).max(axis=1)
+        np.testing.assert_allclose(scales, [*(127 / largest), 127 / 4.0, 127 / 2.0], rtol=1e-6)
+
+    def test_data_of_no_layer_are_refused(self):
+        from peers_lib import ncnn_int8
+
+        with self.assertRaisesRegex(NotImplementedError, "8 bytes belong to no layer"):
+            ncnn_int8.parse(PARAM, self.data + bytes(8))
+        with self.assertRaisesRegex(NotImplementedError, "the weights of first are no fp32"):
+            ncnn_int8.parse(PARAM, b"GK0\1" + self.data[4:])
+
+    @unittest.skipUnless(is_there("ncnn"), "no ncnn")
+    def test_ncnn_computes_almost_the_same(self):
+        import numpy as np
+        from peers_lib import peer_ncnn
+        from peers_lib.task import Task
+
+        with tempfile.TemporaryDirectory() as folder:
+            place = Path(folder)
+            (place / "model.ncnn.param").write_text(PARAM)
+            (place / "model.ncnn.bin").write_bytes(self.data)
+            np.save(place / "images.npy", self.image[None])
+            np.save(place / "input.npy", self.image[None])
+            task = Task("", {"in0": str(place / "input.npy")}, 1, [0], folder,
+                        images=str(place / "images.npy"))
+            floats = peer_ncnn.load(task)
+            self.assertEqual(floats.floats(), [])
+            must = floats.outputs()[0]
+            task.precision = "int8"
+            integers = peer_ncnn.load(task)
+            found = integers.outputs()[0]
+            np.testing.assert_allclose(integers.floats()[0], must, rtol=1e-6)
+        self.assertEqual(found.shape, (10,))
+        apart = np.abs(found - must).max() / np.abs(must).max()
+        self.assertLess(apart, 0.05)
+        self.assertGreater(apart, 0)
 
 
 if __name__ == "__main__":

@@ -61,8 +61,8 @@ def _parser() -> argparse.ArgumentParser:
                         help="of runs for each peer and network; 5 unless told")
     parser.add_argument("--precision", choices=["f32", "f16", "int8"], default="f32",
                         help="what is computed in: a peer without f16 computes in f32; int8 is "
-                             "one model of QuantizeLinear and DequantizeLinear for all "
-                             "(default: f32)")
+                             "one model of QuantizeLinear and DequantizeLinear for all, and "
+                             "ncnn's own of the same floats (default: f32)")
     parser.add_argument("--json", type=Path, metavar="FILE",
                         help="write everything as JSON, after each network")
     parser.add_argument("--resume", action="store_true",
@@ -263,6 +263,8 @@ class Comparison:
         for peer in self._peers:
             task = Task(str(model), inputs, threads, cpus, str(place / peer),
                         precision=self._options.precision)
+            if task.precision == "int8":
+                task.floats, task.images = str(place / "floats.onnx"), str(place / "images.npy")
             tasks[peer] = task
             if peer in OWN:
                 task.library = str(place / f"{peer}{threads}")
@@ -309,7 +311,8 @@ def _prepare(place: Path, write: Callable[[Path], None]) -> dict[str, str]:
 
 
 def _quantize(lathe: Path, place: Path, inputs: dict[str, str]) -> None:
-    """Puts a model of 8-bit integers in the place of one of floats: every peer gets the same."""
+    """Puts a model of 8-bit integers in the place of one of floats, which stays beside it: every
+    peer that can read it gets the same."""
     import numpy as np
 
     if len(inputs) != 1:
@@ -323,6 +326,7 @@ def _quantize(lathe: Path, place: Path, inputs: dict[str, str]) -> None:
                   str(CALIBRATION), "--limit", str(CALIBRATION), "-o", place / "int8.onnx")
     if wrong:
         raise ModelError(wrong)
+    (place / "model.onnx").replace(place / "floats.onnx")
     (place / "int8.onnx").replace(place / "model.onnx")
 
 

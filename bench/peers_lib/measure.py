@@ -82,9 +82,11 @@ class Worker:
         """Seconds of each of these runs."""
         return self.ask(do="run", count=count, warm=warm)["seconds"]
 
-    def outputs(self) -> list[np.ndarray]:
-        """The outputs of the model."""
-        return [np.load(file) for file in self.ask(do="output", folder=str(self.folder))["files"]]
+    def outputs(self) -> tuple[list[np.ndarray], list[np.ndarray]]:
+        """The outputs of the model, and those on floats where the peer chose its own integers."""
+        answer = self.ask(do="output", folder=str(self.folder))
+        files, floats = ([np.load(file) for file in answer[key]] for key in ("files", "floats"))
+        return files, floats
 
     def _receive(self, limit: float) -> dict[str, Any]:
         assert self._process.stdout
@@ -189,23 +191,26 @@ def _attempt(result: Result, action: Callable[[], Any]) -> Any:
 
 
 def _check(workers: dict[str, Worker], results: Results, precision: str) -> None:
-    """Compares the outputs with those of onnxruntime, or of the first peer there is."""
-    outputs = {}
+    """Compares the outputs with those of onnxruntime, or of the first peer there is. A peer that
+    chose its own integers is compared with its own floats."""
+    outputs, floats = {}, {}
     for peer, worker in workers.items():
         found = _attempt(results[peer], worker.outputs)
         if found is not None:
-            outputs[peer] = found
+            outputs[peer], floats[peer] = found
     order = ["onnxruntime"] + [p for p in outputs if p not in OWN] + list(OWN)
-    reference = next((p for p in order if p in outputs), None)
+    reference = next((p for p in order if p in outputs and not floats[p]), None)
     for peer, found in outputs.items():
-        apart = difference(found, outputs[reference or peer])
+        expected = floats[peer] or outputs[reference or peer]
+        name = "its own on floats" if floats[peer] else f"{reference}'s"
+        apart = difference(found, expected)
         results[peer].difference = apart if math.isfinite(apart) else None
         if not apart <= TOLERANCE[precision]:
             results[peer].status = "wrong"
             results[peer].reason = (
-                f"outputs differ from {reference}'s by {apart:.2g} of the largest value"
+                f"outputs differ from {name} by {apart:.2g} of the largest value"
                 if math.isfinite(apart) else
-                f"outputs have other sizes than {reference}'s, or are not finite")
+                f"outputs have other sizes than {name}, or are not finite")
 
 
 def _alternate(workers: dict[str, Worker], results: Results, seconds: float,

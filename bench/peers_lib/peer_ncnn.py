@@ -9,6 +9,7 @@ from pathlib import Path
 import ncnn
 import numpy as np
 
+from . import ncnn_int8
 from .task import NotInstalled, Task
 
 
@@ -36,7 +37,8 @@ def _convert(task: Task, folder: Path) -> None:
         f"[{','.join(map(str, array.shape))}]{kinds[str(array.dtype)]}"
         for array in task.arrays().values()
     )
-    shutil.copyfile(task.model, folder / "model.onnx")
+    # pnnx reads no files of 8-bit integers.
+    shutil.copyfile(task.floats or task.model, folder / "model.onnx")
     command = [_pnnx(), "model.onnx", f"inputshape={shapes}", "fp16=0"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace")
     if not (folder / "model.ncnn.bin").exists():
@@ -50,54 +52,88 @@ def _foreign_layers(param: Path) -> list[str]:
     return sorted({kind for kind in kinds if "." in kind or "::" in kind})
 
 
+def _load(param: Path, data: Path, threads: int, precision: str) -> ncnn.Net:
+    """Loads both files, with nothing allowed below fp32 but what is wanted."""
+    net = ncnn.Net()
+    options = net.opt
+    options.use_vulkan_compute = False
+    options.num_threads = threads
+    for name in ("use_fp16_packed", "use_fp16_storage", "use_fp16_arithmetic",
+                 "use_bf16_packed", "use_bf16_storage"):
+        if hasattr(options, name):
+            setattr(options, name, precision == "f16" and "fp16" in name)
+    for load_file, file in ((net.load_param, param), (net.load_model, data)):
+        if load_file(str(file)) != 0:
+            raise RuntimeError(f"ncnn could not load {file.name}")
+    return net
+
+
+def _extracted(net: ncnn.Net, inputs: list[ncnn.Mat], outputs: list[str]) -> list[ncnn.Mat]:
+    """Runs a network up to some of its values."""
+    extractor = net.create_extractor()
+    for name, mat in zip(net.input_names(), inputs, strict=True):
+        extractor.input(name, mat)
+    results = []
+    for name in outputs:
+        status, mat = extractor.extract(name)
+        if status != 0:
+            raise RuntimeError(f"ncnn could not compute '{name}': status {status}")
+        results.append(mat)
+    return results
+
+
+def _make_integers(task: Task, files: tuple[Path, Path], to: tuple[Path, Path]) -> None:
+    """Writes the model on 8-bit integers, with the images that Lathe's scales are for, too."""
+    net = _load(*files, task.threads, "f32")
+
+    def extract(blobs: list[str], image: np.ndarray) -> list[np.ndarray]:
+        mats = [ncnn.Mat(np.ascontiguousarray(image))]
+        return [np.array(mat) for mat in _extracted(net, mats, blobs)]
+
+    ncnn_int8.convert(files, to, extract, np.load(task.images))
+
+
 class Ncnn:
-    """A network whose options allow nothing below fp32, or fp16 if that is wanted."""
+    """A network that computes in fp32, or in fp16 or on 8-bit integers if that is wanted."""
 
     version = ncnn.__version__
 
     def __init__(self, task: Task) -> None:
         folder = Path(task.folder)
-        if not (folder / "model.ncnn.bin").exists():
+        param, data = folder / "model.ncnn.param", folder / "model.ncnn.bin"
+        if not data.exists():
             _convert(task, folder)
-        self._net = ncnn.Net()
-        options = self._net.opt
-        options.use_vulkan_compute = False
-        options.num_threads = task.threads
-        for name in ("use_fp16_packed", "use_fp16_storage", "use_fp16_arithmetic",
-                     "use_bf16_packed", "use_bf16_storage"):
-            if hasattr(options, name):
-                setattr(options, name, task.precision == "f16" and "fp16" in name)
-        if foreign := _foreign_layers(folder / "model.ncnn.param"):
+        if foreign := _foreign_layers(param):
             raise NotImplementedError(f"ncnn has no layer for {', '.join(foreign)}")
-        for load_file, name in ((self._net.load_param, "param"), (self._net.load_model, "bin")):
-            if load_file(str(folder / f"model.ncnn.{name}")) != 0:
-                raise RuntimeError(f"ncnn could not load the .{name} file that pnnx wrote")
+        self._floats: tuple[Path, Path] | None = None
+        if task.precision == "int8":
+            self._floats, param, data = (param, data), folder / "int8.param", folder / "int8.bin"
+            if not data.exists():
+                _make_integers(task, self._floats, (param, data))
+        self._net = _load(param, data, task.threads, task.precision)
         # ncnn has no batch dimension.
         self._arrays = [
             np.ascontiguousarray(a[0], np.int32 if a.dtype.kind == "i" else a.dtype)
             for a in task.arrays().values()
         ]
         self._mats = [ncnn.Mat(array) for array in self._arrays]
-        self._inputs = list(self._net.input_names())
         self._outputs = list(self._net.output_names())
 
     def _extract(self) -> list[ncnn.Mat]:
-        extractor = self._net.create_extractor()
-        for name, mat in zip(self._inputs, self._mats, strict=True):
-            extractor.input(name, mat)
-        results = []
-        for name in self._outputs:
-            status, mat = extractor.extract(name)
-            if status != 0:
-                raise RuntimeError(f"ncnn could not compute '{name}': status {status}")
-            results.append(mat)
-        return results
+        return _extracted(self._net, self._mats, self._outputs)
 
     def run(self) -> None:
         self._extract()
 
     def outputs(self) -> list[np.ndarray]:
         return [np.array(mat) for mat in self._extract()]
+
+    def floats(self) -> list[np.ndarray]:
+        """The outputs of the model on floats, where this one is on integers."""
+        if not self._floats:
+            return []
+        net = _load(*self._floats, 1, "f32")
+        return [np.array(mat) for mat in _extracted(net, self._mats, self._outputs)]
 
 
 load = Ncnn

@@ -21,6 +21,8 @@ class Task:
     folder: str  # for files that a peer makes of the model; kept between thread counts
     library: str = ""  # the folder that 'lathe compile' wrote
     precision: str = "f32"  # what may be computed in; a peer that has no f16 computes in f32
+    floats: str = ""  # of a model on 8-bit integers: the one on floats that it was made of,
+    images: str = ""  # and the .npy file of the inputs that its scales are for
 
     def save(self, path: Path) -> None:
         """Writes the task as JSON."""
@@ -52,3 +54,5 @@ class Peer(Protocol):
 
     def outputs(self) -> list[np.ndarray]:
         """Runs the model once and returns its outputs in order."""
+
+    # A peer that chooses its own integers has floats(), too: the outputs of the model on floats.

@@ -2,7 +2,7 @@
 
 It answers one JSON line for each JSON line it reads:
     {"do": "run", "count": N, "warm": W}  W untimed runs, then N timed: {"seconds": [...]}
-    {"do": "output", "folder": DIR}       writes output_0.npy, ...: {"files": [...]}
+    {"do": "output", "folder": DIR}       writes output_0.npy, ...: {"files": [...], "floats": [...]}
 and ends with its input. Its first line is {"version": ...} once the model is loaded, or
 {"missing": ...} or {"failed": ...}. What libraries print goes to stderr.
 """
@@ -15,9 +15,12 @@ import sys
 import time
 import traceback
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from .task import NotInstalled, Peer, Task
+
+if TYPE_CHECKING:
+    import numpy as np
 
 # The modules of the peers; the driver offers them in this order.
 PEERS = {
@@ -57,14 +60,21 @@ def _run(peer: Peer, count: int, warm: int) -> list[float]:
     return seconds
 
 
-def _write_outputs(peer: Peer, folder: Path) -> list[str]:
+def _write(arrays: list[np.ndarray], folder: Path, name: str) -> list[str]:
     import numpy as np
 
     files = []
-    for i, array in enumerate(peer.outputs()):
-        files.append(str(folder / f"output_{i}.npy"))
+    for i, array in enumerate(arrays):
+        files.append(str(folder / f"{name}_{i}.npy"))
         np.save(files[-1], np.ascontiguousarray(array))
     return files
+
+
+def _write_outputs(peer: Peer, folder: Path) -> dict[str, list[str]]:
+    """Writes the outputs, and those on floats if the peer chose its own integers."""
+    on_floats = getattr(peer, "floats", list)()
+    return {"files": _write(peer.outputs(), folder, "output"),
+            "floats": _write(on_floats, folder, "floats")}
 
 
 def _serve(peer: Peer, pipe: TextIO) -> None:
@@ -73,7 +83,7 @@ def _serve(peer: Peer, pipe: TextIO) -> None:
         if request["do"] == "run":
             _answer(pipe, {"seconds": _run(peer, request["count"], request["warm"])})
         elif request["do"] == "output":
-            _answer(pipe, {"files": _write_outputs(peer, Path(request["folder"]))})
+            _answer(pipe, _write_outputs(peer, Path(request["folder"])))
         else:
             raise ValueError(f"unknown request {line!r}")
 

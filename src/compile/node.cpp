@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "codegen/contract.h"
+#include "nest/sources.h"
 #include "nest/starts.h"
 #include "nest/text.h"
 
@@ -17,18 +18,6 @@ namespace {
 bool is_summed(const Nest& nest, size_t tensor) {
   return std::any_of(nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {
     return s.write.tensor == tensor && s.update != Update::assign;
-  });
-}
-
-/// Does a tensor depend on weights and constants alone?
-bool is_of_weights(const Nest& nest, size_t tensor) {
-  Role role = nest.tensors()[tensor].role;
-  if (role != Role::local) return role == Role::weight || role == Role::constant;
-  return std::all_of(nest.statements().begin(), nest.statements().end(), [&](const Statement& s) {
-    return s.write.tensor != tensor ||
-           std::all_of(s.reads.begin(), s.reads.end(), [&](const Access& read) {
-             return read.tensor == tensor || is_of_weights(nest, read.tensor);
-           });
   });
 }
 

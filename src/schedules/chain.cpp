@@ -13,6 +13,7 @@
 #include <set>
 
 #include "nest/dependence.h"
+#include "nest/sources.h"
 #include "schedules/schedule_choices.h"
 #include "schedules/schedule_counting.h"
 #include "schedules/schedule_roles.h"
@@ -41,20 +42,6 @@ std::optional<size_t> summed_local(const Nest& nest, const Statement& s) {
   return std::nullopt;
 }
 
-/// Adds to "tensors" all local ones that they are made of.
-void add_sources(const Nest& nest, std::set<size_t>& tensors) {
-  for (bool grown = true; grown;) {
-    size_t before = tensors.size();
-    for (const Statement& s : nest.statements()) {
-      if (!tensors.contains(s.write.tensor)) continue;
-      for (const Access& read : s.reads) {
-        if (nest.tensors()[read.tensor].role == Role::local) tensors.insert(read.tensor);
-      }
-    }
-    grown = tensors.size() > before;
-  }
-}
-
 std::optional<Halves> halves_of(const Nest& nest) {
   Halves halves;
   bool found = false;
@@ -66,8 +53,7 @@ std::optional<Halves> halves_of(const Nest& nest) {
     found = true;
   }
   if (!found) return std::nullopt;
-  std::set<size_t> made{halves.between};
-  add_sources(nest, made);
+  std::set<size_t> made = with_sources(nest, {halves.between});
   bool sums = false;
   for (size_t i = 0; i < nest.statements().size(); ++i) {
     const Statement& s = nest.statements()[i];

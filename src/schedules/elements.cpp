@@ -85,9 +85,13 @@ long choose_block(Choices& choices, const LoopRole& loop, long lanes) {
   return choices.choose("block", own, blocks);
 }
 
+/// Who runs the outer loops.
+enum class Workers { one, all };
+
 /// Appends the steps for one loop of vectors; "prefix" names the statement, or all.
 void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, const Roles& roles,
-           const std::string& vector, bool together, Choices& choices) {
+           const std::string& vector, bool together, Choices& choices,
+           Workers workers = Workers::all) {
   const LoopRole& loop = *roles.find(vector);
   long lanes = s.target.lanes(real_bytes), extent = loop.extent, evenly = loop.evenly();
   long block = choose_block(choices, loop, lanes);
@@ -135,7 +139,7 @@ void along(RecipeWriter& writer, const Situation& s, const std::string& prefix, 
   if (squares) writer.step("unroll", {prefix + across + ".i"});
   writer.step("vectorize", {all.back()});
   all.resize(outer.size());
-  writer.share(all, s.target);
+  if (workers == Workers::all) writer.share(all, s.target);
 }
 
 /// The whole as one loop nest, if its statements are alike.
@@ -161,9 +165,16 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
     Roles roles = roles_of(s, i);
     auto vector = best_loop(roles, statement.update != Update::assign);
     if (!vector) continue;
-    RecipeWriter trial = writer;
-    along(trial, s, statement.name + ":", roles, *vector, false, i == main ? choices : others);
-    if (!judge_order(trial.nest()).violation) writer = trial;
+    // What is one number for the whole tensor has no loop that workers could share.
+    for (Workers workers : {Workers::all, Workers::one}) {
+      RecipeWriter trial = writer;
+      Choices chosen = i == main ? choices : others;
+      along(trial, s, statement.name + ":", roles, *vector, false, chosen, workers);
+      if (judge_order(trial.nest()).violation) continue;
+      writer = trial;
+      (i == main ? choices : others) = chosen;
+      break;
+    }
   }
   return writer.written();
 }

@@ -27,6 +27,7 @@ const char* name_of(Takes takes) {
     case Takes::axis:
       return "axis";
     case Takes::element:
+    case Takes::integer:
       return "type";
     case Takes::completion:
       return "completion";
@@ -56,6 +57,8 @@ const char* describe(Takes takes) {
       return "one of block.x, block.y, block.z, thread.x, thread.y, thread.z, vthread";
     case Takes::element:
       return "f16 or bf16";
+    case Takes::integer:
+      return "int8";
     case Takes::completion:
       return "one of propagate, expand, deepen, repeat, reduce";
     case Takes::channels:
@@ -93,6 +96,8 @@ bool fits(const Arg& arg, Takes takes) {
           arg, {"block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z", "vthread"});
     case Takes::element:
       return is_word(arg, {"f16", "bf16"});
+    case Takes::integer:
+      return is_word(arg, {"int8"});
     case Takes::completion:
       return is_word(arg, {"propagate", "expand", "deepen", "repeat", "reduce"});
     case Takes::channels:

@@ -26,6 +26,7 @@ enum class Takes {
   name,        ///< a name for something new
   axis,        ///< block.x, ..., thread.z, vthread
   element,     ///< f16 or bf16
+  integer,     ///< int8
   completion,  ///< propagate, expand, deepen, repeat or reduce
   channels,    ///< channels and ranges of them, up to the end: 5, 0..3
 };

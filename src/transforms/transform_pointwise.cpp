@@ -13,6 +13,8 @@
 //   I.narrow[cm, ..] += D[cm, ci] * I[ci, ..]
 //   I.active[cm, ..] = max((I.narrow[cm, ..] - mean[cm]) / ..., 0)
 //   O[..] += W[.., ci, ..] * I.active[ci, ..]
+#include <algorithm>
+
 #include "nest/builder.h"
 #include "program/convolution.h"
 #include "transforms/transform_neural.h"
@@ -164,12 +166,24 @@ ChannelRead find_channels(const Nest& nest, const NeuralTarget& target, size_t d
   return found.front();
 }
 
+/// Checks that a completion does not add real weights among integers that stand for real numbers.
+void require_real(const Nest& nest, const Statement& s, const std::string& how) {
+  Element sum = nest.tensors()[s.write.tensor].element;
+  bool same = std::all_of(s.reads.begin(), s.reads.end(), [&](const Access& read) {
+    return nest.tensors()[read.tensor].element == sum;
+  });
+  if (same || is_float(sum)) return;
+  fail("'{}' adds up integers, and {} brings weights that are none; let it come before quantize",
+       s.name, how);
+}
+
 }  // namespace
 
 Nest expanded(const Nest& nest, const NeuralTarget& target, std::pair<Statement, Order> changed,
               const Narrow& narrow, Completion completion, std::string& note) {
   size_t wide = changed.first.write.tensor, dimension = narrow.dimension;
   const std::string& how = completion_names()[static_cast<size_t>(completion)];
+  require_real(nest, target.statement, how);
   auto channels =
       first_reached(changed.first, changed.first.write.at.at(static_cast<int>(dimension)));
   if (!channels) fail("{} needs the first channels to be left; use repeat", how);
@@ -195,6 +209,7 @@ Nest expanded(const Nest& nest, const NeuralTarget& target, std::pair<Statement,
 
 Nest reduced(const Nest& nest, const NeuralTarget& target, std::pair<Statement, Order> changed,
              size_t depth, std::string& note) {
+  require_real(nest, target.statement, "reduce");
   auto [read, dimension] = find_channels(nest, target, depth);
   Access& access = changed.first.reads[read];
   auto channels = first_reached(changed.first, access.at.at(static_cast<int>(dimension)));

@@ -223,4 +223,15 @@ double expected_error_of_sum(long products, double unit) {
   return deviations * unit / std::sqrt(3.0) * std::sqrt((n + 1) / 2);
 }
 
+double expected_error_of_integers(long largest, long products, long first, long second) {
+  // Of n normal numbers, the greatest is about so many deviations from 0. A rounding is off by half
+  // a step at most, and evenly distributed.
+  auto variance = [&](long n) {
+    double greatest = std::sqrt(2 * std::log(2 * static_cast<double>(n)));
+    return std::pow(greatest / static_cast<double>(largest), 2) / 12;
+  };
+  return deviations * outliers(single_product, products) *
+         std::sqrt(variance(first) + variance(second));
+}
+
 }  // namespace lathe

@@ -64,4 +64,9 @@ double expected_error_of_sum(long products, double unit);
 /// of few products are far from their mean more often.
 double expected_error_of_roundings(long roundings, long products, double unit);
 
+/// Returns the same where both factors of products become integers of at most "largest". So many of
+/// the first factors share a scale, and so many of the second: the more, the larger is the greatest
+/// of them, which becomes "largest".
+double expected_error_of_integers(long largest, long products, long first, long second);
+
 }  // namespace lathe

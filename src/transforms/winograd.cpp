@@ -46,7 +46,7 @@ Applied rewritten(const Nest& nest, size_t statement, long outputs) {
 
 Applied rewrite(const Nest& nest, const Arguments& args) {
   std::optional<Applied> result;
-  std::string reason = "no statement adds products";
+  std::string reason;  // of the first statement: it is the operator, the others follow it
   std::vector<std::string> names;
   for (const Statement& s : nest.statements()) {
     if (s.update == Update::add && (!args.has(1) || s.name == args.name(1)))
@@ -65,10 +65,10 @@ Applied rewrite(const Nest& nest, const Arguments& args) {
       }
       result = std::move(next);
     } catch (const UserError& error) {
-      reason = error.what();
+      if (reason.empty()) reason = error.what();
     }
   }
-  if (!result) fail("{}", reason);
+  if (!result) fail("{}", reason.empty() ? "no statement adds products" : reason);
   return *result;
 }
 

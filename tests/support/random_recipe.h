@@ -67,6 +67,8 @@ inline Arg random_arg(Random& random, const Nest& nest, Takes takes) {
       return random.pick({"block.x", "thread.x", "thread.y", "vthread"});
     case Takes::element:
       return random.pick({"f16", "bf16"});
+    case Takes::integer:
+      return "int8";
     case Takes::completion:
       return random.pick({"propagate", "expand", "repeat"});
     case Takes::channels:

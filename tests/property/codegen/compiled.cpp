@@ -132,6 +132,18 @@ Nest walked(Random& random, Nest nest, Transform::Kind kind, long count, std::st
   return nest;
 }
 
+/// Lets a nest multiply integers, where it adds products of real numbers.
+Nest quantised(const Nest& nest, std::string& story) {
+  Step step{"quantize", {std::string("int8")}};
+  try {
+    Nest result = apply(nest, step).nest;
+    story += print(step) + "\n";
+    return result;
+  } catch (const UserError&) {
+    return nest;
+  }
+}
+
 /// Marks a loop at the end, where a random recipe seldom does.
 Nest with_mark(Random& random, const Nest& nest, const std::string& mark, std::string& story) {
   std::vector<Step> seen = find_transform(mark).candidates(nest);
@@ -178,6 +190,7 @@ CompiledCase draw_case(Random& random, isl::ctx ctx, const std::vector<std::stri
   CompiledCase c;
   Nest nest = draw_nest(random, ctx, examples, c.story);
   if (random.chance(20)) nest = walked(random, nest, Transform::Kind::neural, 2, c.story);
+  if (random.chance(10)) nest = quantised(nest, c.story);
   c.wanted = interpreted(nest, static_cast<unsigned>(random.between(1, 1000)));
   c.zeroed = read_outputs(nest);
   nest = with_wide_sums(nest);  // as units have it: narrow sums would be rounded on the way

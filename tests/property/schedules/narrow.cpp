@@ -1,6 +1,6 @@
 // Layers of random sizes with narrow factors: what the templates write for this machine computes
 // what the interpreter does, within the errors that their steps state, and these are not far above
-// what is seen. Integers are exact.
+// what is seen. Integers that a step makes are those of the interpreter.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -62,6 +62,15 @@ double errors_of(Nest nest, const Recipe& recipe) {
   return sum;
 }
 
+/// Returns the step that makes factors narrow.
+Step narrowing(const std::string& type) { return {type == "int8" ? "quantize" : "cast", {type}}; }
+
+/// Compiles a nest for this machine, with its channels in blocks of a random size.
+NodeCode compiled(const Nest& nest, Random& random) {
+  long block = random.pick(std::vector<long>{1, 8, 16});
+  return lower_node(nest, blocked_layouts(nest, block), native_target());
+}
+
 /// How errors compare with their bounds.
 struct Seen {
   long cases = 0;
@@ -83,16 +92,15 @@ TEST(Narrow, ErrorsAreBelowWhatIsStatedAndNotFar) {
     Compilation compilation;
     std::vector<std::pair<std::string, double>> bounds;
     for (long i = 0; i < cases_together; ++i) {
-      std::string text = draw_layer(random), element = random.pick({"f16", "f16", "bf16"});
+      std::string text = draw_layer(random), element = random.pick({"f16", "f16", "bf16", "int8"});
       Nest wide = parse_op(ctx, text);
-      Applied cast = apply(wide, {"cast", {element}});
-      NodeCode code = lower_node(
-          cast.nest, blocked_layouts(cast.nest, random.pick(std::vector<long>{1, 8, 16})),
-          native_target());
+      Step step = narrowing(element);
+      Applied narrow = apply(wide, step);
+      NodeCode code = compiled(narrow.nest, random);
       CompiledCase c{code.tensors, code.layouts, code.repackings, code.kernels, {}, ""};
-      c.story = fmt::format("{}\ncast({})\n{}: {}\n", text, element, code.schedule, code.recipe);
+      c.story = fmt::format("{}\n{}\n{}: {}\n", text, print(step), code.schedule, code.recipe);
       c.wanted = reference_of_normal_data(wide, random);
-      double error = *cast.error + errors_of(with_starts(cast.nest), parse_recipe(code.recipe));
+      double error = *narrow.error + errors_of(with_starts(narrow.nest), parse_recipe(code.recipe));
       c.wanted.slack = error * root_mean_square(c.wanted.reals.at("O"));
       bounds.emplace_back(element + " " + code.schedule, c.wanted.slack);
       compilation.add(std::move(c));
@@ -109,10 +117,35 @@ TEST(Narrow, ErrorsAreBelowWhatIsStatedAndNotFar) {
                              all.largest);
   }
   if (!is_whole() || testing::Test::HasFailure()) return;
-  for (const char* what : {"f16 contraction", "f16 window", "bf16 contraction"}) {
+  for (const char* what :
+       {"f16 contraction", "f16 window", "bf16 contraction", "int8 beforehand"}) {
     EXPECT_GE(seen[what].cases, 5) << what;
     EXPECT_GE(seen[what].largest, 0.1) << what;
   }
+}
+
+TEST(Narrow, IntegersAreThoseOfTheInterpreter) {
+  std::map<std::string, long> seen;  // by template
+  for_each_case(default_batches, [&](Case& trial) {
+    Random& random = trial.random;
+    Context ctx;
+    Compilation compilation;
+    for (long i = 0; i < cases_together; ++i) {
+      std::string text = draw_layer(random);
+      Nest nest = apply(parse_op(ctx, text), narrowing("int8")).nest;
+      NodeCode code = compiled(nest, random);
+      CompiledCase c{code.tensors, code.layouts, code.repackings, code.kernels, {}, ""};
+      c.story = fmt::format("{}\nquantize(int8)\n{}: {}\n", text, code.schedule, code.recipe);
+      c.wanted = reference_of_normal_data(nest, random);
+      // One step of one factor is 127 times as much, and more than what an f32 rounds.
+      c.wanted.slack = 1e-5 * root_mean_square(c.wanted.reals.at("O"));
+      ++seen[code.schedule];
+      compilation.add(std::move(c));
+    }
+    compilation.run(random);
+  });
+  if (!is_whole() || testing::Test::HasFailure()) return;
+  EXPECT_GE(seen["beforehand"], 100);
 }
 
 }  // namespace

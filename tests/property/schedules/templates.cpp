@@ -175,12 +175,14 @@ CompiledCase lowered(const Nest& nest, const Reference& wanted, const std::vecto
   return c;
 }
 
-/// Runs a layer on this machine however it is stored, and compiles it for the others.
-void expect_right_code(const std::string& text, Random& random) {
+/// Runs a layer on this machine however it is stored, and compiles it for the others. Steps that
+/// are not the templates' come first.
+void expect_right_code(const std::string& text, Random& random, const Recipe& first = {}) {
   SCOPED_TRACE(text);
   Context ctx;
   Compilation compilation;
-  for (const Nest& nest : {parse_op(ctx, text), unpadded(parse_op(ctx, text))}) {
+  Nest padded = parse_op(ctx, text);
+  for (const Nest& nest : {replay(padded, first), replay(unpadded(padded), first)}) {
     Reference wanted = interpreted(nest);
     for (Stored stored : {Stored::rows, Stored::blocks, Stored::anyhow}) {
       std::vector<Layout> layouts = layouts_of(nest, stored, random);
@@ -203,6 +205,26 @@ TEST(Templates, WriteLegalRecipesWhoseKernelsAreRight) {
   Random random(20211, 0);
   for (const std::string& text : all_texts()) {
     ASSERT_NO_THROW(expect_right_code(text, random)) << text;
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Templates, MultiplyIntegersThatAStepMakes) {
+  Random random(20211, 1);
+  for (const char* text :
+       {"conv(n=1, co=32, ci=32, oh=14, ow=14, k=3, pad=1)",
+        "conv(n=1, co=24, ci=16, oh=8, ow=13, k=3, stride=2, pad=1)",
+        "conv(n=1, co=7, ci=5, oh=3, ow=11, k=1, bias=1)",
+        "conv(n=1, co=32, ci=32, oh=7, ow=7, k=3, pad=1, groups=4)",
+        "conv(n=2, co=16, ci=16, oh=6, ow=6, k=3, pad=1)",
+        "depthwise(n=1, c=32, oh=7, ow=7, k=3, pad=1, stride=2, bias=1)",
+        "fully_connected(n=3, co=100, ci=33, bias=1)", "matmul(i=13, j=17, k=19)",
+        "fused(f32[1x16x8x8], weight f32[32x16x3x3], weight f32[32], f32[1x32x8x8], "
+        "calls=[\"conv(%0, %1, %2, pads=[1, 1, 1, 1])\", \"add(#0, %3)\", \"relu(#1)\"])",
+        "fused(f32[1x8x9x10], weight f32[48x8x1x1], weight f32[48], weight f32[48x1x3x3], "
+        "calls=[\"conv(%0, %1, %2)\", \"relu(#0)\", \"conv(#1, %3, groups=48, pads=[1, 1, 1, 1], "
+        "strides=[1, 1])\", \"relu(#2)\"])"}) {
+    expect_right_code(text, random, parse_recipe("quantize(int8)"));
     if (testing::Test::HasFailure()) return;
   }
 }
