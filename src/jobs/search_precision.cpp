@@ -7,7 +7,7 @@ namespace lathe {
 namespace {
 
 /// Why layers cannot have a precision on a machine; "" if they can.
-std::string hindrance(Precision precision, const SearchJudge& judge, const std::string& data) {
+std::string hindrance(Precision precision, const SearchJudge& judge) {
   Target target = native_target();
   bool halves = target.has(Extra::f16), brains = target.has(Extra::bf16_dot);
   switch (precision) {
@@ -18,9 +18,10 @@ std::string hindrance(Precision precision, const SearchJudge& judge, const std::
     case Precision::bf16:
       return brains && !halves ? "" : "f16 is as fast here, and more exact";
     case Precision::int8:
-      if (!judge.is_trained) return "the network is not trained";
-      if (data.starts_with("synthetic")) return "integers need --data to be made for";
-      return "";
+      // Networks are judged as trained ones only if there are data (jobs/judging.h).
+      return judge.is_trained ? ""
+                              : "integers are made for trained weights and for --data; f16 needs "
+                                "neither";
   }
   return "";
 }
@@ -37,12 +38,12 @@ SearchPrecision::SearchPrecision(const std::string& wanted, const ScoreArguments
   if (!is_any_) {
     offered_ = {*precision_named(wanted)};
     if (original() != Precision::int8) return;
-    std::string why = hindrance(Precision::int8, judge, arguments.data);
+    std::string why = hindrance(Precision::int8, judge);
     if (!why.empty()) fail("--precision int8: {}", why);
     return;
   }
   for (Precision each : {Precision::f32, Precision::f16, Precision::bf16, Precision::int8}) {
-    std::string why = hindrance(each, judge, arguments.data);
+    std::string why = hindrance(each, judge);
     if (why.empty()) {
       offered_.push_back(each);
     } else {
