@@ -8,11 +8,13 @@
 // ONNX file says it, compiled anew by the templates alone.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/array.h"
 #include "codegen/target.h"
+#include "graph/graph.h"
 
 namespace lathe {
 
@@ -33,17 +35,25 @@ struct Check {
   std::string detail;  ///< how far it is off, what is wrong, or why it was skipped
 };
 
+/// What a library computes, if that is less precise than the files beside it.
+struct LessPrecise {
+  std::optional<Graph> network = std::nullopt;
+  std::string unknown = {};  ///< why that is not known; "": it is, or nothing is less precise
+};
+
 /// The files to compare; "" for one that does not exist.
 struct VerifiedFiles {
   std::string library;  ///< a folder
   std::string onnx, torch;
+  LessPrecise less_precise = {};  ///< than the ONNX file
 };
 
 /// Compares the outputs of all forms of a network.
 std::vector<Check> verify_outputs(const VerifiedFiles& files, const VerifyOptions& options);
 
 /// Checks a bundle: its files by their hashes, then their outputs.
-std::vector<Check> verify_bundle(const std::string& folder, const VerifyOptions& options);
+std::vector<Check> verify_bundle(const std::string& folder, const VerifyOptions& options,
+                                 LessPrecise less_precise = {});
 
 /// Checks a library in the same way. "onnx" is the file that it was compiled from; "" if nobody
 /// knows.

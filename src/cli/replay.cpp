@@ -7,7 +7,6 @@
 #include "compile/tuned.h"
 #include "jobs/fit.h"
 #include "jobs/made_from.h"
-#include "jobs/precision.h"
 
 namespace lathe::cli {
 namespace {
@@ -62,25 +61,6 @@ std::optional<Graph> refitted(const Graph& network, const Remade& remade) {
       .network;
 }
 
-/// Gives the layers of a network their precision again, if that is not f32 in all.
-std::optional<Graph> narrowed_again(const Graph& original, const Graph& changed,
-                                    const Remade& remade) {
-  const std::optional<MadePrecision>& how = remade.making.precision;
-  if (!how) return std::nullopt;
-  PrecisionOptions options;
-  options.precisions = precisions_in(original, remade.recipe, how->others);
-  if (!how->data.empty()) {
-    auto normalize = normalize_named(how->normalize);
-    if (!normalize) {
-      fail("the recipe names a normalisation '{}', which there is not", how->normalize);
-    }
-    options.calibration.data = how->data;
-    options.calibration.normalize = *normalize;
-    options.calibration.images = how->images;
-  }
-  return with_precision(initialised(changed, remade.making.seed), options).network;
-}
-
 int run_replay(const ReplayArgs& options) {
   check_bundle_folder(options.folder);
   std::string path = recipe_file(options.recipe);
@@ -98,7 +78,7 @@ int run_replay(const ReplayArgs& options) {
     how.progress = [&](size_t n, size_t all) { bar.show(n, all); };
     std::optional<Graph> fitted = refitted(network, remade);
     std::optional<Graph> narrow =
-        narrowed_again(network, fitted ? *fitted : transformed(network, remade.recipe), remade);
+        narrow_as_made(network, fitted ? *fitted : transformed(network, remade.recipe), remade);
     make_bundle(network, remade.recipe, making, how, options.folder, page_beside(path),
                 fitted ? &*fitted : nullptr, narrow ? &*narrow : nullptr);
   }

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "cli/verb_network.h"
 #include "compile/library.h"
+#include "jobs/made_from.h"
+#include "onnx/onnx.h"
 
 namespace lathe::cli {
 namespace {
@@ -40,11 +42,27 @@ const char* name_of(Check::Result result) {
                                             : "skipped";
 }
 
+/// Returns what the library of a bundle computes, if that is less precise than its model.onnx.
+LessPrecise less_precise_in(const std::string& folder) {
+  std::string path = folder + "/winner.recipe";
+  std::error_code ignored;
+  if (!fs::exists(path, ignored)) return {};
+  auto making = making_in(path);
+  if (!making || !making->precision) return {};
+  try {
+    return {narrow_as_made(load_made(*making), import_onnx(folder + "/model.onnx"),
+                           read_making(path))};
+  } catch (const UserError& error) {
+    return {std::nullopt,
+            fmt::format("it computes less precisely, which cannot be made again: {}", error.what())};
+  }
+}
+
 std::vector<Check> checks_of(const VerifyArgs& options) {
   std::error_code ignored;
   if (fs::exists(options.folder + "/bundle.json", ignored)) {
     if (!options.onnx.empty()) fail("--onnx is for libraries: a bundle has its own model.onnx");
-    return verify_bundle(options.folder, options.how);
+    return verify_bundle(options.folder, options.how, less_precise_in(options.folder));
   }
   if (is_library(options.folder)) {
     return verify_library(options.folder, options.onnx, options.how);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "data/file.h"
+#include "jobs/precision.h"
 
 namespace lathe {
 namespace {
@@ -48,6 +49,24 @@ Graph load_made(const Making& making, const std::string& file) {
          origin.network);
   }
   return network;
+}
+
+std::optional<Graph> narrow_as_made(const Graph& original, const Graph& changed,
+                                    const Remade& remade) {
+  const std::optional<MadePrecision>& how = remade.making.precision;
+  if (!how) return std::nullopt;
+  PrecisionOptions options;
+  options.precisions = precisions_in(original, remade.recipe, how->others);
+  if (!how->data.empty()) {
+    auto normalize = normalize_named(how->normalize);
+    if (!normalize) {
+      fail("the recipe names a normalisation '{}', which there is not", how->normalize);
+    }
+    options.calibration.data = how->data;
+    options.calibration.normalize = *normalize;
+    options.calibration.images = how->images;
+  }
+  return with_precision(initialised(changed, remade.making.seed), options).network;
 }
 
 std::string recipe_file(const std::string& path) {

@@ -13,6 +13,11 @@ MadeFrom origin_of(const NetworkArguments& arguments);
 /// Fails if the file is gone or another one, and if the network is no longer what it was.
 Graph load_made(const Making& making, const std::string& file = "");
 
+/// Returns what the library of a bundle computes, if that is less precise than "changed", which the
+/// recipe made of the original; else nothing. Fails if integers were made for data that are gone.
+std::optional<Graph> narrow_as_made(const Graph& original, const Graph& changed,
+                                    const Remade& remade);
+
 /// Returns the recipe of a bundle: the file itself, or that of a folder; of a search, its bundle's.
 std::string recipe_file(const std::string& path);
 
