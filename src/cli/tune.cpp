@@ -6,6 +6,7 @@
 #include "cli/verb_amount.h"
 #include "cli/verb_interruption.h"
 #include "cli/verb_network.h"
+#include "cli/verb_precision.h"
 #include "cli/verb_tune_show.h"
 #include "search/native_bench.h"
 
@@ -14,6 +15,7 @@ namespace {
 
 struct TuneArgs {
   NetworkArguments network;
+  PrecisionArguments precision;
   std::string budget = "60s", layers = "*";
   int threads = 1;
   uint64_t seed = 1;
@@ -85,8 +87,15 @@ TunedStore open_store() {
   return TunedStore(path);
 }
 
+/// Returns the network as it will run: layers in their precisions.
+Graph network_of(const TuneArgs& options) {
+  return with_precisions(initialised(load_network(options.network), options.network.seed),
+                         precisions_of(options.precision, options.network),
+                         options.precision.calibration, options.threads);
+}
+
 int show(const TuneArgs& options) {
-  Graph graph = initialised(load_network(options.network), options.network.seed);
+  Graph graph = network_of(options);
   std::string path = tuned_path();
   std::optional<TunedStore> store;
   if (!path.empty() && access(path.c_str(), F_OK) == 0) store.emplace(path);
@@ -102,7 +111,7 @@ int run_tune(const TuneArgs& options) {
   set_budget(how, options.budget);
   if (options.show) return show(options);
   TunedStore store = open_store();
-  Graph graph = initialised(load_network(options.network), options.network.seed);
+  Graph graph = network_of(options);
   check_data(graph);
   how.threads = options.threads;
   how.seed = options.seed;
@@ -126,6 +135,9 @@ int run_tune(const TuneArgs& options) {
 std::function<int()> set_up_tune(Command& app) {
   auto options = std::make_shared<TuneArgs>();
   add_network_arguments(app, options->network);
+  add_precision_arguments(app, options->precision);
+  add_data_argument(app, options->precision.calibration);
+  add_normalize_argument(app, options->precision.calibration);
   app.add_option("--budget TIME", options->budget,
                  "how long to search, like 90s or 10m; or how many candidates to try, like 500");
   app.add_option("--threads", options->threads, "number of workers that the network will run with")

@@ -50,11 +50,11 @@ LessPrecise less_precise_in(const std::string& folder) {
   auto making = making_in(path);
   if (!making || !making->precision) return {};
   try {
-    return {narrow_as_made(load_made(*making), import_onnx(folder + "/model.onnx"),
-                           read_making(path))};
+    return {
+        narrow_as_made(load_made(*making), import_onnx(folder + "/model.onnx"), read_making(path))};
   } catch (const UserError& error) {
-    return {std::nullopt,
-            fmt::format("it computes less precisely, which cannot be made again: {}", error.what())};
+    return {std::nullopt, fmt::format("it computes less precisely, which cannot be made again: {}",
+                                      error.what())};
   }
 }
 

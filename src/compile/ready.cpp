@@ -34,7 +34,9 @@ Graph ready_to_compile(const Graph& graph, const PassContext& context,
 }
 
 PassContext context_of(const CompileOptions& options) {
-  return {options.target.workers, options.memory, options.layouts, dot_data(options.target)};
+  Element data = dot_data(options.target);
+  return {options.target.workers, options.memory, options.layouts, data,
+          std::max(1L, terms_of_dot(options.target, Element::i8, data))};
 }
 
 }  // namespace lathe

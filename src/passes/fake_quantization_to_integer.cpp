@@ -14,7 +14,8 @@
 // A product reads the narrow integers as they are. The zero point z of its data is the same in all
 // summands, so it is taken out of the sum: weights are known, and so is what it adds up to. Then
 // the padding holds z, which stands for 0. Data that a processor reads less well than others of 8
-// bits become those, with another zero point.
+// bits become those, with another zero point. Convolutions get channels without weight where that
+// fills instructions.
 //
 // Integers are added up exactly. Before, products were rounded: that can decide between two
 // neighbours, so a quantised result may differ by one.
@@ -34,7 +35,8 @@ const std::pair<const std::string, Attribute> to_sums{"to", std::string("i32")};
 
 class IntegerRewrite {
  public:
-  IntegerRewrite(const Graph& graph, Element data) : numbers_(graph), data_(data) {}
+  IntegerRewrite(const Graph& graph, const PassContext& context)
+      : numbers_(graph), data_(context.data), terms_(context.terms) {}
 
   Graph run() {
     using Rule = void (IntegerRewrite::*)(size_t);
@@ -58,6 +60,7 @@ class IntegerRewrite {
  private:
   QuantisedGraph numbers_;
   Element data_;  // of 8 bits, that products read best
+  long terms_;    // how many of them an instruction adds up
 
   /// Returns what a value stands for, if its integers are small.
   std::optional<QuantisedValue> small(ValueId id) const {
@@ -206,7 +209,24 @@ class IntegerRewrite {
       (node.op == "matmul" ? out_of_sums : bias) = part;
     }
     if (bias != no_value) operands.push_back(bias);
+    if (can_take_out && is_signed) add_channels(n, operands);
     return {numbers_.call(n, node.op, operands, attributes), no_value, out_of_sums};
+  }
+
+  /// Gives data and weights of a convolution channels without weight, so that an instruction finds
+  /// as many as it adds up. The first layer has three channels.
+  void add_channels(size_t n, std::vector<ValueId>& operands) {
+    if (numbers_.node(n).op != "conv") return;
+    long channels = numbers_.shape(operands[0])[1];
+    long more = (terms_ - channels % terms_) % terms_;
+    if (more == 0 || numbers_.shape(operands[1])[1] != channels) return;
+    auto with_more = [&](ValueId id) {
+      size_t rank = numbers_.shape(id).size();
+      Shape pads(2 * rank, 0);
+      pads[rank + 1] = more;
+      return numbers_.folded(n, "pad", {id}, {{"pads", pads}});
+    };
+    for (size_t i : {0, 1}) operands[i] = with_more(operands[i]);
   }
 
   /// Returns sums of 16-bit integers, which take more time and memory.
@@ -279,7 +299,7 @@ class IntegerRewrite {
 };
 
 Graph run_fake_quantization_to_integer(const Graph& graph, const PassContext& context) {
-  return IntegerRewrite(graph, context.data).run();
+  return IntegerRewrite(graph, context).run();
 }
 
 }  // namespace

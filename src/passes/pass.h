@@ -26,6 +26,7 @@ struct PassContext {
   long memory = any_memory;         ///< bytes that values may take
   LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit
   Element data = Element::i8;       ///< what integers products read best, besides weights of i8
+  long terms = 1;                   ///< how many products of those an instruction adds up
 };
 
 struct Pass {

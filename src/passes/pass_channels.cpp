@@ -114,6 +114,16 @@ bool keeps_channels(const Call& call) {
 
 bool is_view(const Node& node) { return node.op == "slice" || node.op == "take"; }
 
+/// Does a node add channels, and nothing else?
+bool adds_channels(const Graph& graph, const Node& node) {
+  if (node.op != "pad") return false;
+  Shape from = graph.values[node.inputs[0]].type.shape;
+  Shape to = graph.values[node.outputs[0]].type.shape;
+  if (from.size() < 2) return false;
+  from[1] = to[1];
+  return from == to;
+}
+
 /// Does a node that only chooses elements choose all channels?
 bool keeps_channels(const Graph& graph, const Node& node) {
   const Shape& from = graph.values[node.inputs[0]].type.shape;
@@ -144,6 +154,7 @@ bool has_channels(const Graph& graph, const Node& node) {
 
 std::vector<size_t> operands_apart(const Graph& graph, const Node& node) {
   if (is_view(node) && !keeps_channels(graph, node)) return {0};
+  if (adds_channels(graph, node)) return {0};
   auto found = convolution_of(graph, node);
   if (!found) return {};
   std::vector<size_t> result = found->weights;
@@ -162,6 +173,7 @@ bool walks_channels(const Graph& graph, const Node& node) {
 }
 
 bool takes_any_layout(const Graph& graph, const Node& node) {
+  if (adds_channels(graph, node)) return true;
   if (is_view(node)) return !graph.values[node.inputs[0]].type.dynamic;
   if (node.op == "concat") {
     auto axis = node.attributes.find("axis");

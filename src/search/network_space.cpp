@@ -55,8 +55,9 @@ NetworkSpace space_of(const Graph& network, const SpaceOptions& options,
     space.sites.push_back({layer.name, at->second});
   }
   if (space.sites.empty()) {
-    fail("'{}' has no convolution that may change: none is called '{}'{}", network.name,
-         options.include, options.pointwise ? "" : ", or all are 1x1");
+    fail("'{}' has no convolution that may change: none is called '{}'{}{}", network.name,
+         options.include, options.exclude.empty() ? "" : " but not '" + options.exclude + "'",
+         options.pointwise ? "" : ", or all are 1x1");
   }
   std::mutex mutex;
   size_t done = 0;
