@@ -34,7 +34,9 @@ Graph ready_to_compile(const Graph& graph, const PassContext& context,
 }
 
 PassContext context_of(const CompileOptions& options) {
-  return {options.target.workers, options.memory, options.layouts, dot_data(options.target)};
+  // Threads side by side read what lies side by side: positions, of which there are more.
+  auto usual = options.target.is_gpu() ? PassContext::Usual::plain : PassContext::Usual::blocks;
+  return {options.target.workers, options.memory, options.layouts, dot_data(options.target), usual};
 }
 
 }  // namespace lathe

@@ -26,6 +26,9 @@ struct PassContext {
   long memory = any_memory;         ///< bytes that values may take
   LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit
   Element data = Element::i8;       ///< what integers products read best, besides weights of i8
+  /// How values lie for which "layouts" has nothing.
+  enum class Usual { blocks, plain };
+  Usual usual = Usual::blocks;
 };
 
 struct Pass {
