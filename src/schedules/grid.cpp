@@ -87,7 +87,8 @@ void map_loops(RecipeWriter& writer, const std::string& prefix, size_t statement
 std::vector<std::string> common_loops(const Situation& s, const Nest& nest, size_t main) {
   std::vector<std::string> common;
   Situation now{nest, s.layouts, s.target, s.max_error};
-  for (const LoopRole* loop : moving_loops(roles_of(now, main))) {
+  Roles of_main = roles_of(now, main);
+  for (const LoopRole* loop : moving_loops(of_main)) {
     bool everywhere = true;
     for (size_t i = 0; i < nest.statements().size(); ++i) {
       Roles roles = roles_of(now, i);
