@@ -138,7 +138,7 @@ void share_copy(RecipeWriter& writer, size_t statement, size_t around, const Sid
 
 /// Usual sizes: of a block along each side, of a thread, and products that are added between two
 /// barriers.
-constexpr long usual_block = 64, usual_each = 4, usual_depth = 16;
+constexpr long usual_block = 64, least_block = 16, usual_each = 4, usual_depth = 16;
 const std::vector<long> block_sizes = {16, 32, 64, 128}, each_sizes = {1, 2, 4, 8},
                         depths = {4, 8, 16, 32};
 
@@ -159,8 +159,20 @@ std::optional<Written> write_tiles(const Situation& s, Choices& choices) {
   long each_row = greatest_divisor(rows, choices.choose("each_row", usual_each, each_sizes));
   long each_column =
       greatest_divisor(columns, choices.choose("each_column", usual_each, each_sizes));
-  long most_rows = choices.choose("rows", usual_block, block_sizes);
-  long most_columns = choices.choose("columns", usual_block, block_sizes);
+  auto blocks_of = [](long extent, long each, long most) {
+    return extent / each / greatest_divisor(extent / each, most / each);
+  };
+  // Smaller tiles where there would be fewer of them than multiprocessors.
+  long samples = product_of_extents(roles, loops->samples);
+  long own_rows = usual_block, own_columns = usual_block;
+  while (std::max(own_rows, own_columns) > least_block &&
+         samples * blocks_of(rows, each_row, own_rows) *
+                 blocks_of(columns, each_column, own_columns) <
+             s.target.gpu.multiprocessors) {
+    (own_rows >= own_columns ? own_rows : own_columns) /= 2;
+  }
+  long most_rows = choices.choose("rows", own_rows, block_sizes);
+  long most_columns = choices.choose("columns", own_columns, block_sizes);
   long block_rows = each_row * greatest_divisor(rows / each_row, most_rows / each_row);
   long block_columns =
       each_column * greatest_divisor(columns / each_column, most_columns / each_column);
