@@ -26,6 +26,29 @@ std::unique_ptr<Device> make_device(const Target& target) {
   return backend_for(target).device(target);
 }
 
+Target machine_named(const std::string& name) {
+  if (name == "native") return native_target();
+  Target wanted = target_named(name);
+  std::vector<std::string> known;
+  for (const Target& machine : backend_for(wanted).here()) {
+    bool same =
+        wanted.is_gpu() ? machine.gpu.device == wanted.gpu.device : machine.name == wanted.name;
+    if (same) return machine;
+    known.push_back(full_name(machine));
+  }
+  if (known.empty()) fail("this computer has no machine for the target '{}'", name);
+  fail("this computer has no machine for the target '{}'; it has {}", name, fmt::join(known, ", "));
+}
+
+Target target_or_machine(const std::string& name) {
+  Target wanted = target_named(name);
+  if (!wanted.is_gpu()) return wanted;
+  for (const Target& machine : backend_for(wanted).here()) {
+    if (machine.gpu.device == wanted.gpu.device) return machine;
+  }
+  return wanted;
+}
+
 std::vector<std::string> text_forms() {
   std::vector<std::string> names;
   for (const Backend& backend : backends::all()) {

@@ -71,6 +71,7 @@ struct Launch {
   std::vector<Tensor> tensors;
   long count = 1;          ///< iterations of its outermost parallel loop
   long scratch_bytes = 0;  ///< of memory that each worker needs for itself
+  Grid grid = {};          ///< of a GPU
 };
 
 /// A network on a device, ready to run. The device must outlive it.
@@ -144,6 +145,13 @@ std::unique_ptr<Compiler> make_compiler(const Target& target, Effort effort = Ef
 
 /// Returns the machine of this computer that runs code for a target.
 std::unique_ptr<Device> make_device(const Target& target);
+
+/// Returns a machine of this computer by the name of its target, with all that it has: "native",
+/// "opencl:1". Fails if there is none.
+Target machine_named(const std::string& name);
+
+/// Returns a target by name, with all that the machine of this computer has, if there is one.
+Target target_or_machine(const std::string& name);
 
 /// Returns the text forms of all backends, by name.
 std::vector<std::string> text_forms();

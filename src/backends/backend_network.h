@@ -2,6 +2,7 @@
 // library is made of.
 #pragma once
 
+#include <array>
 #include <set>
 #include <span>
 #include <string>
@@ -13,12 +14,18 @@
 
 namespace lathe {
 
+/// How many blocks run a kernel on a GPU, and how many threads each has: along x, y and z.
+struct Grid {
+  std::array<long, 3> blocks{1, 1, 1}, threads{1, 1, 1};
+};
+
 /// What is launched: a kernel, the places of its tensors, and how many iterations there are to
 /// share. runtime.h says what the numbers are.
 struct TableStep {
   std::string symbol;
   int32_t first, tensors;
   int64_t count;
+  Grid grid = {};
 };
 
 /// An input or output.

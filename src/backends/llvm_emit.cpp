@@ -261,7 +261,8 @@ class Emitter {
     using Kind = Instruction::Kind;
     if (i.kind == Kind::store) {
       math_.compute_in(number(i.args[0]));
-    } else if (i.kind != Kind::loop && i.kind != Kind::guard && i.kind != Kind::prefetch) {
+    } else if (i.kind != Kind::loop && i.kind != Kind::guard && i.kind != Kind::prefetch &&
+               i.kind != Kind::barrier) {
       math_.compute_in(number(i.to));
     }
     switch (i.kind) {
@@ -274,6 +275,9 @@ class Emitter {
         return;
       case Kind::store:
         return store(i);
+      case Kind::barrier:
+        check(false, "only kernels of GPUs have barriers");
+        return;
       case Kind::prefetch: {
         llvm::Function* prefetch = llvm::Intrinsic::getDeclaration(
             &module_, llvm::Intrinsic::prefetch, {builder_.getPtrTy()});

@@ -10,6 +10,7 @@
 #include "cli/verb_network.h"
 #include "cli/verb_peers.h"
 #include "cli/verb_precision.h"
+#include "cli/verb_target.h"
 #include "cli/verb_tuned.h"
 #include "compile/compile.h"
 #include "compile/machine.h"
@@ -26,7 +27,7 @@ struct BenchArgs {
   PrecisionArguments precision;
   int threads = 1;
   double seconds = 2;
-  std::string against;
+  std::string against, target = "native";
   bool layers = false, machine = false, json = false, thorough = false;
 };
 
@@ -137,7 +138,9 @@ void print_layers(const std::vector<LayerTime>& layers, double peak) {
                100 * layer.time / all);
     if (layer.node->flops > 0) {
       bool mark = is_algebraic(*layer.node);
-      fmt::print(" {:>8.1f} {:>4.0f} %{}", rate / 1e9, 100 * rate / peak, mark ? "*" : "");
+      fmt::print(" {:>8.1f}", rate / 1e9);
+      if (peak > 0) fmt::print(" {:>4.0f} %", 100 * rate / peak);
+      fmt::print("{}", mark ? "*" : "");
       marked = marked || mark;
     }
     fmt::print("\n");
@@ -156,7 +159,7 @@ int run_network(const BenchArgs& options) {
                                 options.precision.calibration, options.threads);
   CompileOptions compile_options;
   compile_options.effort = options.thorough ? Effort::thorough : Effort::quick;
-  compile_options.target = native_target();
+  compile_options.target = machine_named(options.target);
   compile_options.target.workers = options.threads;
   compile_options.choose = choices_for(options.tuned, compile_options.target, options.threads);
   compile_options.layouts = layouts_for(options.tuned, compile_options.target, options.threads);
@@ -172,7 +175,8 @@ int run_network(const BenchArgs& options) {
   pin(options.threads);
   Runner runner(compiled, options.threads);
   Buffers buffers(graph, compiled);
-  double peak = measure_peak(compile_options.target) * options.threads, flops = 0;
+  bool gpu = compile_options.target.is_gpu();
+  double peak = gpu ? 0 : measure_peak(compile_options.target) * options.threads, flops = 0;
   for (const CompiledNode& node : compiled.nodes) flops += node.flops;
   bool algebraic = std::any_of(compiled.nodes.begin(), compiled.nodes.end(), is_algebraic);
   std::vector<double> times =
@@ -210,8 +214,13 @@ int run_network(const BenchArgs& options) {
              options.threads == 1 ? "" : "s", times.size());
   fmt::print("median      {:.3f} ms   (p90 {:.3f}, p99 {:.3f})\n", median * 1e3,
              quantile(times, 0.9) * 1e3, quantile(times, 0.99) * 1e3);
-  fmt::print("speed       {:.1f} GFLOP/s{}, {:.0f} % of the peak of {:.1f}\n", flops / median / 1e9,
-             algebraic ? " direct-equivalent" : "", 100 * flops / median / peak, peak / 1e9);
+  fmt::print("speed       {:.1f} GFLOP/s{}", flops / median / 1e9,
+             algebraic ? " direct-equivalent" : "");
+  if (gpu) {
+    fmt::print(" on {}\n", compile_options.target.gpu.model);
+  } else {
+    fmt::print(", {:.0f} % of the peak of {:.1f}\n", 100 * flops / median / peak, peak / 1e9);
+  }
   fmt::print("memory      {:.1f} MiB of weights, {:.1f} MiB arena ({:.1f} alive at most)\n",
              static_cast<double>(compiled.weights.size()) / (1 << 20),
              static_cast<double>(compiled.arena_bytes) / (1 << 20),
@@ -258,6 +267,7 @@ std::function<int()> set_up_bench(Command& app) {
   add_precision_arguments(app, options->precision);
   add_data_argument(app, options->precision.calibration);
   add_normalize_argument(app, options->precision.calibration);
+  add_target_argument(app, options->target, "the machine of this computer that is measured");
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned.max_error);
   app.add_flag("--thorough", options->thorough, "optimise the code for longer");

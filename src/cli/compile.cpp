@@ -134,6 +134,10 @@ int run_compile(CompileArgs& options) {
   if (!options.recipe.empty()) options.recipe = recipe_file(options.recipe);
   CompileOptions how;
   how.target = target_named(options.target);
+  if (how.target.is_gpu()) {
+    fail("libraries are written for CPUs; 'lathe run --target {}' runs a network on a GPU",
+         how.target.name);
+  }
   how.effort = options.thorough ? Effort::thorough : Effort::quick;
   how.max_error = options.tuned.max_error;
   if (!options.passes.empty()) how.passes = parse_passes(options.passes);

@@ -86,14 +86,21 @@ int show_nest(const EmitArgs& options) {
     fmt::print("{}", print(nest));
     return 0;
   }
-  if (options.at == "loops") {
+  Target target = target_named(options.target);
+  if (options.at == "loops" && !target.is_gpu()) {
     fmt::print("{}", print(scan(nest)));
     return 0;
   }
   // What sums start at is part of the code, not of the order that the recipe made.
-  LoopTree tree = scan(with_starts(nest));
+  Nest started = with_starts(nest);
+  LoopTree tree =
+      target.is_gpu() ? scan_for(target, started, scan(started).layouts) : scan(started);
+  if (options.at == "loops") {
+    fmt::print("{}", print(tree));
+    return 0;
+  }
   std::vector<NamedCode> kernels;
-  for (Code& code : lower(tree, target_named(options.target))) {
+  for (Code& code : lower(tree, target)) {
     kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
   }
   fmt::print("{}", text_of(kernels, options));

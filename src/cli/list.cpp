@@ -123,6 +123,20 @@ std::vector<Row> target_rows() {
     const Backend& backend = backend_for(target);
     rows.push_back({target.name, backend.name, description(target, backend)});
   }
+  for (const Backend& backend : backends::all()) {
+    std::vector<Target> here = backend.here();
+    std::erase_if(here, [](const Target& machine) { return !machine.is_gpu(); });
+    if (here.empty() && backend.architectures.front() == Architecture::opencl) {
+      here.push_back(target_named("opencl"));
+    }
+    for (const Target& machine : here) {
+      const Gpu& gpu = machine.gpu;
+      std::string text = fmt::format("blocks of {} threads, {} KiB shared", gpu.most_threads,
+                                     gpu.shared_bytes >> 10);
+      text += gpu.model.empty() ? "; this computer has none" : "; here: " + gpu.model;
+      rows.push_back({machine.name, backend.name, text});
+    }
+  }
   return rows;
 }
 

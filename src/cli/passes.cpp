@@ -136,11 +136,11 @@ void print_table(const std::vector<NetworkRelevance>& networks) {
 
 /// Draws the table, published classes as rings.
 std::string picture_of(const std::vector<NetworkRelevance>& networks) {
-  Grid grid{.title = "Which passes change which network",
-            .columns = {},
-            .full = "alone",
-            .half = "after others",
-            .ring = "published for TVM"};
+  CellGrid grid{.title = "Which passes change which network",
+                .columns = {},
+                .full = "alone",
+                .half = "after others",
+                .ring = "published for TVM"};
   for (const Pass& pass : lathe::passes::all()) grid.columns.push_back(pass.name);
   for (const NetworkRelevance& each : networks) {
     GridRow row{each.network, {}};

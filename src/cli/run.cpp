@@ -2,6 +2,7 @@
 #include "cli/verb_inputs_outputs.h"
 #include "cli/verb_network.h"
 #include "cli/verb_precision.h"
+#include "cli/verb_target.h"
 #include "cli/verb_tuned.h"
 #include "data/image.h"
 #include "data/npy.h"
@@ -13,7 +14,7 @@ namespace {
 struct RunArgs {
   NetworkArguments network;
   std::vector<std::string> inputs, outputs;
-  std::string normalize = "none", labels;
+  std::string normalize = "none", labels, target = "native";
   int threads = 1;
   TunedArguments tuned;
   PrecisionArguments precision;
@@ -39,7 +40,7 @@ std::map<std::string, Array> known_values(const RunArgs& options) {
 
 int run_once(const RunArgs& options) {
   std::map<std::string, Array> known = known_values(options);
-  Target target = native_target();
+  Target target = machine_named(options.target);
   RunnableOptions how{options.network,
                       target,
                       options.threads,
@@ -99,6 +100,7 @@ std::function<int()> set_up_run(Command& app) {
   app.add_option("--labels FILE", options->labels, "read the names of classes, one in each line");
   app.add_option("--threads", options->threads, "number of workers; 0 means one per processor")
       ->check(range(0, 256));
+  add_target_argument(app, options->target, "the machine of this computer that runs it");
   add_tuned_arguments(app, options->tuned);
   add_error_argument(app, options->tuned.max_error);
   app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");

@@ -10,9 +10,11 @@ namespace lathe::cli {
 void add_target_argument(Command& app, std::string& target, const std::string& what) {
   std::vector<std::string> names = {"native"};
   for (const Target& each : targets()) names.push_back(each.name);
+  names.emplace_back("opencl");
   app.add_option("--target", target,
-                 fmt::format("{}: {}, or with extras: aarch64+f16+dot; 'lathe list targets'", what,
-                             fmt::join(names, ", ")))
+                 fmt::format("{}: {}, or with extras: aarch64+f16+dot, or another device: "
+                             "opencl:1; 'lathe list targets'",
+                             what, fmt::join(names, ", ")))
       ->suggests(names);
 }
 

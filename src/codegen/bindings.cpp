@@ -24,7 +24,7 @@ Way Bindings::way_of(const LoopNode& node) const {
   bool vector = node.mark == Mark::vector;
   if (vector && !lanes_depth_ && can_be_lanes(node.body, node.depth, nest_)) return Way::lanes;
   if (vector && lanes_depth_ && is_dot(node)) return Way::dot;
-  bool unrolled = vector || node.mark == Mark::unrolled;
+  bool unrolled = vector || node.mark == Mark::unrolled || node.mark == Mark::vthread;
   return unrolled && node.extent() <= most_unrolled ? Way::unrolled : Way::loop;
 }
 

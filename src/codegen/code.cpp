@@ -23,10 +23,26 @@ long Code::count() const {
   return n;
 }
 
+long Code::extent(Mark axis) const {
+  for (const Axis& each : axes) {
+    if (each.mark == axis) return each.extent;
+  }
+  return 1;
+}
+
+long Code::blocks() const {
+  return extent(Mark::block_x) * extent(Mark::block_y) * extent(Mark::block_z);
+}
+
+long Code::threads() const {
+  return extent(Mark::thread_x) * extent(Mark::thread_y) * extent(Mark::thread_z);
+}
+
 std::vector<size_t> arguments_of(const Code& code) {
   std::vector<size_t> result;
   for (size_t t = 0; t < code.tensors.size(); ++t) {
-    if (code.used[t] && code.scratch[t] < 0) result.push_back(t);
+    bool inside = !code.spaces.empty() && code.spaces[t] != Space::global;
+    if (code.used[t] && code.scratch[t] < 0 && !inside) result.push_back(t);
   }
   return result;
 }

@@ -45,6 +45,7 @@ struct Instruction {
     convert,   ///< to = args[0], in another type
     sum,       ///< to = the sum of the lanes of args[0]
     maximum,   ///< to = the greatest of the lanes of args[0]
+    barrier,   ///< waits for all threads of the block, and sees what they wrote
   };
   Kind kind;
   size_t to = 0;
@@ -86,16 +87,36 @@ struct Code {
   std::vector<bool> used;     ///< which tensors does the code touch in memory?
   std::vector<long> scratch;  ///< where each tensor lies in scratch, in bytes; -1: elsewhere
   long scratch_bytes = 0;
-  std::set<Extra> needs = {};  ///< extras of the target whose instructions it uses
+  /// Of a GPU: coordinate i of the code is this axis, which counts to its extent. These loops are
+  /// not in the body, either: each thread runs it once.
+  struct Axis {
+    Mark mark;
+    long extent;
+  };
+  std::vector<Axis> axes = {};
+  /// Of a GPU: where each tensor lies. Those in shared or private memory have their elements there;
+  /// the layout says how many.
+  std::vector<Space> spaces = {};
+  long shared_bytes = 0, private_bytes = 0;  ///< of a block, and of a thread
+  std::set<Extra> needs = {};                ///< extras of the target whose instructions it uses
   Block body;
 
   /// Returns how many iterations the parallel loops have together.
   long count() const;
+  /// Returns how far an axis counts: 1 if no loop is bound to it.
+  long extent(Mark axis) const;
+  /// Returns how many blocks there are, and threads in each.
+  long blocks() const;
+  long threads() const;
 };
 
-/// Returns the tensors that a kernel gets as arguments, in order. They are in memory, but not in
-/// its scratch.
+/// Returns the tensors that a kernel gets as arguments, in order. They are in memory, but neither
+/// in its scratch nor in the memory of a block or a thread.
 std::vector<size_t> arguments_of(const Code& code);
+
+/// Scans a nest as a target needs it. Local tensors have no more elements than live at a time. For
+/// a GPU the loops of blocks and threads come outermost, spaces are settled and barriers put in.
+LoopTree scan_for(const Target& target, const Nest& nest, const std::vector<Layout>& layouts);
 
 /// Turns each outermost place of scanned loops into a kernel. A local tensor that only one kernel
 /// touches lies in the scratch memory of this kernel, or in registers.

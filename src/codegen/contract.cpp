@@ -10,6 +10,8 @@
 #include <optional>
 #include <utility>
 
+#include "nest/marks.h"
+
 namespace lathe {
 namespace {
 
@@ -25,6 +27,11 @@ struct Use {
 
 Access& access_of(Statement& s, const Use& use) {
   return use.read < s.reads.size() ? s.reads[use.read] : s.write;
+}
+
+/// May iterations of a loop share storage of a tensor in this space?
+bool may_share(Space space, Mark mark) {
+  return space == Space::global ? !is_axis(mark) : space != Space::shared || !is_thread(mark);
 }
 
 /// What becomes of one dimension.
@@ -118,10 +125,13 @@ class Shrinking {
       if (index.divisor != 1) return false;
       std::vector<long> steps(index.coefficients.begin(),
                               index.coefficients.begin() + static_cast<long>(depth_));
+      for (size_t i = 0; i < depth_; ++i) {
+        if (!shares(i)) steps[i] = 0;
+      }
       for (const auto& floor : index.floors) {
         std::vector<bool> inside = poly::involved(floor.of);
         for (size_t i = 0; i < depth_; ++i) {
-          if (inside[i]) return false;
+          if (inside[i] && shares(i)) return false;
         }
       }
       if (&use == &uses_.front()) dimensions_[d].steps = steps;
@@ -164,7 +174,7 @@ class Shrinking {
       }
     }
     for (size_t i = 0; i < depth_; ++i) {
-      if (!apart[i] && extent(i) > 1) return false;
+      if (!apart[i] && extent(i) > 1 && shares(i)) return false;
     }
     return true;
   }
@@ -174,12 +184,27 @@ class Shrinking {
     std::optional<Interval> all;
     for (const Use& use : uses_) {
       Affine rest = use.index[d];
-      std::fill_n(rest.coefficients.begin(), depth_, 0);
+      for (size_t i = 0; i < depth_; ++i) {
+        if (shares(i)) rest.coefficients[i] = 0;
+      }
       Interval range = poly::bounds(rest, ranges_of(use.statement));
       if (!all) all = range;
       all = Interval{std::min(all->lower, range.lower), std::max(all->upper, range.upper)};
     }
-    return *all;
+    if (nest_.tensors()[tensor_].space == Space::nearest) return *all;
+    // No index leaves the tensor, whatever its bounds seem to be: loops that became one tell less
+    // than each did. That helps where the loops around add nothing.
+    bool alone = std::all_of(dimensions_[d].steps.begin(), dimensions_[d].steps.end(),
+                             [](long step) { return step == 0; });
+    if (!alone) return *all;
+    return {std::max(all->lower, 0L),
+            std::min(all->upper, nest_.tensors()[tensor_].shape[d] - 1)};
+  }
+
+  /// May iterations of this loop, one around all uses, share storage?
+  bool shares(size_t loop) const {
+    return may_share(nest_.tensors()[tensor_].space,
+                     nest_.order[uses_.front().statement].loops[loop].mark);
   }
 
   long extent(size_t loop) const { return nest_.order[uses_.front().statement].loops[loop].extent; }

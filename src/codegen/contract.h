@@ -19,7 +19,8 @@ struct Stored {
 ///   for a: { for b: T[a, b] = ...;  for b: ... T[a, b] }     T has one row
 ///
 /// Iterations then share storage. So each worker needs a T of its own, and dependences must be
-/// taken from the nest as it was before.
+/// taken from the nest as it was before. A tensor in shared memory is that of a block: iterations
+/// of threads do not share its storage. One in global memory of a GPU is all there at a time.
 Stored contracted(const Nest& nest, const std::vector<Layout>& layouts);
 
 }  // namespace lathe

@@ -11,6 +11,8 @@
 #include <optional>
 #include <utility>
 
+#include "nest/marks.h"
+
 namespace lathe {
 namespace {
 
@@ -39,6 +41,7 @@ void visit(Block& block, size_t tensor, std::vector<Interval>& ranges, const Vis
 
 void for_each_touch(Code& code, size_t tensor, const Visit& touch) {
   std::vector<Interval> ranges(code.parallel.size(), {0, 0});
+  for (const Code::Axis& axis : code.axes) ranges.push_back({0, axis.extent - 1});
   visit(code.body, tensor, ranges, touch);
 }
 
@@ -54,13 +57,13 @@ std::optional<std::vector<long>> steps_of(const Affine& offset, size_t parallel)
   return steps;
 }
 
-/// Drops what the parallel loops add to the offsets, if they add the same everywhere. Returns how
-/// many elements are left.
-long shrink(Code& code, size_t tensor) {
+/// Drops what the outermost loops, so many of them, add to the offsets, if they add the same
+/// everywhere. Returns how many elements are left.
+long shrink(Code& code, size_t tensor, size_t outermost) {
   std::optional<std::vector<long>> common;
   bool alike = true;
   for_each_touch(code, tensor, [&](Instruction& i, const std::vector<Interval>&) {
-    auto steps = steps_of(i.offset, code.parallel.size());
+    auto steps = steps_of(i.offset, outermost);
     if (!common) common = steps;
     alike = alike && steps && common == steps;
   });
@@ -71,7 +74,7 @@ long shrink(Code& code, size_t tensor) {
   for_each_touch(code, tensor, [&](Instruction& i, const std::vector<Interval>& ranges) {
     std::vector<Interval> all = ranges;
     all.resize(std::max(all.size(), i.offset.coefficients.size()), {0, 0});
-    size_t shared = std::min(code.parallel.size(), i.offset.coefficients.size());
+    size_t shared = std::min(outermost, i.offset.coefficients.size());
     std::fill_n(i.offset.coefficients.begin(), shared, 0);
     Interval at = poly::bounds(i.offset, all);
     bool loads = i.kind == Instruction::Kind::load;
@@ -92,8 +95,21 @@ void place_locals(Code& code, const std::vector<bool>& outside) {
   for (size_t t = 0; t < code.tensors.size(); ++t) {
     if (code.tensors[t].role != Role::local || outside[t] || !code.used[t]) continue;
     code.scratch[t] = code.scratch_bytes;
-    long bytes = shrink(code, t) * size_of(code.tensors[t].element);
+    long bytes = shrink(code, t, code.parallel.size()) * size_of(code.tensors[t].element);
     code.scratch_bytes += rounded_to_lines(bytes);
+  }
+}
+
+void place_in_spaces(Code& code) {
+  code.scratch.assign(code.tensors.size(), -1);
+  size_t blocks = 0;
+  while (blocks < code.axes.size() && is_block(code.axes[blocks].mark)) ++blocks;
+  for (size_t t = 0; t < code.tensors.size(); ++t) {
+    bool privately = code.spaces[t] == Space::privately;
+    if (code.spaces[t] == Space::global || !code.used[t]) continue;
+    code.layouts[t].size = shrink(code, t, privately ? code.axes.size() : blocks);
+    long bytes = code.layouts[t].size * size_of(code.tensors[t].element);
+    (privately ? code.private_bytes : code.shared_bytes) += bytes;
   }
 }
 

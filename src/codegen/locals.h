@@ -10,4 +10,8 @@ namespace lathe {
 /// outside: "outside" says which.
 void place_locals(Code& code, const std::vector<bool>& outside);
 
+/// Does the same for a GPU: a tensor in private memory gets as much room as one thread touches, one
+/// in shared memory as much as one block does. Layouts tell how many elements are left.
+void place_in_spaces(Code& code);
+
 }  // namespace lathe

@@ -56,6 +56,12 @@ std::set<size_t> touching(size_t tensor, const std::vector<LoopNode>& nodes, con
   return result;
 }
 
+bool has_barrier(const std::vector<LoopNode>& nodes) {
+  return std::any_of(nodes.begin(), nodes.end(), [](const LoopNode& node) {
+    return node.kind == LoopNode::Kind::barrier || has_barrier(node.body);
+  });
+}
+
 bool can_be_lanes(const std::vector<LoopNode>& nodes, size_t depth, const Nest& nest) {
   return std::all_of(nodes.begin(), nodes.end(), [&](const LoopNode& node) {
     if (node.kind != LoopNode::Kind::statement) return can_be_lanes(node.body, depth, nest);

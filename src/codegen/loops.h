@@ -12,13 +12,15 @@
 
 #include "codegen/guard.h"
 #include "codegen/layout.h"
+#include "nest/barriers.h"
 #include "nest/nest.h"
 
 namespace lathe {
 
-/// One node: a loop, some iterations of the parallel loop around it, or a statement.
+/// One node: a loop, some iterations of the parallel loop around it, a statement, or a barrier that
+/// all threads of a block reach before one passes it.
 struct LoopNode {
-  enum class Kind { loop, range, statement };
+  enum class Kind { loop, range, statement, barrier };
   Kind kind = Kind::loop;
 
   // Of a loop: it counts from "from" to "to" - 1. Of a range: which iterations have this body.
@@ -42,10 +44,18 @@ struct LoopTree {
   Nest nest;
   std::vector<Layout> layouts;                ///< of each tensor
   std::vector<std::vector<LoopNode>> places;  ///< outermost places, in the order they run in
+  std::vector<bool> handed = {};              ///< tensors that threads hand on at barriers
 };
 
 /// Scans a nest into loops. Without layouts its tensors are row-major.
 LoopTree scan(const Nest& nest, std::vector<Layout> layouts = {});
+
+/// Scans a nest that in_threads() made, with its barriers. A loop of blocks or threads around a
+/// barrier is never cut: all threads must reach it.
+LoopTree scan(const Nest& threads, std::vector<Layout> layouts, const Synchronised& synchronised);
+
+/// Is there a barrier inside these nodes?
+bool has_barrier(const std::vector<LoopNode>& nodes);
 
 /// Returns the tensors that statements inside these nodes write.
 std::set<size_t> written_in(const std::vector<LoopNode>& nodes, const Nest& nest);

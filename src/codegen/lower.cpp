@@ -49,6 +49,11 @@ class Lowering {
     code_.layouts = tree.layouts;
     code_.used.resize(code_.tensors.size(), false);
     find_outside(place);
+    if (!target.is_gpu()) return;
+    for (size_t t = 0; t < code_.tensors.size(); ++t) {
+      const Tensor& tensor = code_.tensors[t];
+      code_.spaces.push_back(tensor.role == Role::local ? tensor.space : Space::global);
+    }
   }
 
   Code run() {
@@ -57,11 +62,20 @@ class Lowering {
     while (body->size() == 1 && is_shared(body->front())) {
       const LoopNode& loop = body->front();
       bindings_.bind(loop.depth, {loop.from, loop.to - 1});
-      code_.parallel.push_back(loop.extent());
+      if (target_.is_gpu()) {
+        code_.axes.push_back({loop.mark, loop.extent()});
+      } else {
+        code_.parallel.push_back(loop.extent());
+      }
       body = &loop.body;
     }
     lower_body(*body);
-    place_locals(code_, outside_);
+    if (target_.is_gpu()) {
+      place_in_spaces(code_);
+      check_sizes();
+    } else {
+      place_locals(code_, outside_);
+    }
     for (const Code::Variable& variable : code_.variables) {
       if (auto extra = extra_of(variable.number)) code_.needs.insert(*extra);
     }
@@ -83,9 +97,23 @@ class Lowering {
   std::map<size_t, const Block*> homes_;  // the body that a tile belongs to, by tensor
 
   /// Is it a loop of the workers, or one iteration that does not keep them from those inside?
-  static bool is_shared(const LoopNode& node) {
-    return node.kind == LoopNode::Kind::loop && node.from == 0 &&
-           (node.mark == Mark::parallel || node.extent() == 1);
+  bool is_shared(const LoopNode& node) const {
+    if (node.kind != LoopNode::Kind::loop || node.from != 0) return false;
+    if (target_.is_gpu()) return is_axis(node.mark);
+    return node.mark == Mark::parallel || node.extent() == 1;
+  }
+
+  /// Does a block fit the machine?
+  void check_sizes() const {
+    const Gpu& gpu = target_.gpu;
+    if (code_.threads() > gpu.most_threads) {
+      fail("'{}' has blocks of {} threads, but {} has at most {}", code_.name, code_.threads(),
+           target_.name, gpu.most_threads);
+    }
+    if (code_.shared_bytes > gpu.shared_bytes) {
+      fail("'{}' needs {} bytes of shared memory for a block, but {} has {}", code_.name,
+           code_.shared_bytes, target_.name, gpu.shared_bytes);
+    }
   }
 
   const Statement& statement(const LoopNode& node) const {
@@ -136,6 +164,7 @@ class Lowering {
   void walk(const LoopNode& node) {
     if (node.kind == LoopNode::Kind::statement) return lower_statement(node);
     if (node.kind == LoopNode::Kind::range) return lower_range(node);
+    if (node.kind == LoopNode::Kind::barrier) return writer_.barrier(tree_.handed);
     switch (bindings_.way_of(node)) {
       case Way::once:
         bindings_.bind(node.depth, {node.from, node.from});
@@ -195,7 +224,10 @@ class Lowering {
 
   std::vector<size_t> begin_tiles(const std::vector<LoopNode>& nodes) {
     std::set<size_t> candidates;
+    // What threads hand on at a barrier inside must be in memory there.
+    bool hands_on = !tree_.handed.empty() && has_barrier(nodes);
     for (size_t tensor : written_in(nodes, tree_.nest)) {
+      if (hands_on && tree_.handed[tensor]) continue;
       if (!tiles_.contains(tensor)) candidates.insert(tensor);
     }
     if (candidates.empty() || nodes.empty()) return {};
@@ -223,6 +255,9 @@ class Lowering {
   /// Returns how many elements a tile may have: what does not fit the registers by far is no tile.
   long most_in_registers(size_t tensor) const {
     constexpr long by_far = 2;  // the compiler keeps some more in memory at little cost
+    if (target_.is_gpu()) {
+      return by_far * target_.gpu.registers * size_of(Number::f32) / size_of(tile_numbers_[tensor]);
+    }
     return by_far * target_.cpu.registers * target_.cpu.vector_bytes /
            size_of(tile_numbers_[tensor]);
   }
@@ -516,16 +551,30 @@ class Lowering {
   }
 };
 
-}  // namespace
-
-std::vector<Code> lower(const LoopTree& tree, const Target& target) {
-  // It would run as if it had no mark: otherwise than its recipe says.
-  if (const Loop* loop = find_gpu_loop(tree.nest)) {
+/// A loop with a mark for another kind of machine would run as if it had none: otherwise than its
+/// recipe says.
+void check_marks(const Nest& nest, const Target& target) {
+  const Loop* loop = find_gpu_loop(nest);
+  if (!target.is_gpu() && loop != nullptr) {
     fail(
         "loop '{}' is bound to {}, which the backend for {} does not implement: a CPU has no "
         "blocks and threads; use parallel, unroll or vectorize",
         loop->name, name_of(loop->mark), target.name);
   }
+  if (!target.is_gpu()) return;
+  for (const Order& order : nest.order) {
+    for (const Loop& each : order.loops) {
+      if (each.mark != Mark::parallel) continue;
+      fail("loop '{}' is parallel, which {} does not implement: bind it to blocks or threads",
+           each.name, target.name);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<Code> lower(const LoopTree& tree, const Target& target) {
+  check_marks(tree.nest, target);
   std::vector<Code> kernels;
   for (size_t i = 0; i < tree.places.size(); ++i)
     kernels.push_back(Lowering(tree, target, i).run());

@@ -10,7 +10,7 @@ class Printer {
  public:
   explicit Printer(const Code& code) : code_(code) {
     size_t depth = 0;
-    for (size_t i = 0; i < code.parallel.size(); ++i) depth = i + 1;
+    depth = std::max(code.parallel.size(), code.axes.size());
     deepen(code.body, depth);
     for (size_t i = 0; i < depth; ++i) names_.push_back(fmt::format("i{}", i));
   }
@@ -20,6 +20,10 @@ class Printer {
     for (size_t i = 0; i < code_.parallel.size(); ++i) {
       out_ += fmt::format("{}parallel for i{} < {}:\n", margin, i, code_.parallel[i]);
       margin += "  ";
+    }
+    for (size_t i = 0; i < code_.axes.size(); ++i) {
+      out_ += fmt::format("{} i{} < {}:\n", name_of(code_.axes[i].mark), i, code_.axes[i].extent);
+      margin = "  ";
     }
     print(code_.body, margin);
     return out_;
@@ -119,6 +123,8 @@ class Printer {
         return set(fmt::format("sum of {}", variables()));
       case Kind::maximum:
         return set(fmt::format("greatest of {}", variables()));
+      case Kind::barrier:
+        return line("barrier");
     }
   }
 };

@@ -32,6 +32,10 @@ void print_node(const LoopNode& node, const LoopTree& tree, size_t indent, std::
     out += margin + print_body(s, tensors) + "\n";
     return;
   }
+  if (node.kind == LoopNode::Kind::barrier) {
+    out += margin + "barrier\n";
+    return;
+  }
   std::string mark = node.mark == Mark::serial ? "" : fmt::format("{} ", name_of(node.mark));
   if (node.kind == LoopNode::Kind::range) {
     out += fmt::format("{}where {} <= {} < {}:\n", margin, node.from, node.name, node.to);

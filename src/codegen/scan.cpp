@@ -11,10 +11,12 @@
 //     where 3 <= o:  parallel for c: ...          where o < 3: ...
 //                                                 where 3 <= o: ...
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "base/error.h"
 #include "codegen/loops.h"
+#include "nest/marks.h"
 
 namespace lathe {
 namespace {
@@ -30,10 +32,13 @@ struct Open {
   Guard guard;
 };
 
+/// Do several workers share the iterations: threads of a CPU, blocks or threads of a GPU?
+bool is_workers(Mark mark) { return mark == Mark::parallel || is_axis(mark); }
+
 bool begins_with_workers(const LoopNode& node) {
   if (node.kind != LoopNode::Kind::range || node.body.size() != 1) return false;
   const LoopNode& inner = node.body.front();
-  return inner.kind == LoopNode::Kind::loop && inner.mark == Mark::parallel && inner.from == 0;
+  return inner.kind == LoopNode::Kind::loop && is_workers(inner.mark) && inner.from == 0;
 }
 
 /// Puts a parallel loop that is all there is in each range of the loop around it around the ranges.
@@ -65,7 +70,9 @@ constexpr size_t most_parts = 4;
 
 class Scanner {
  public:
-  Scanner(const Nest& nest, const std::vector<Layout>& layouts) : nest_(nest), layouts_(layouts) {
+  Scanner(const Nest& nest, const std::vector<Layout>& layouts,
+          const std::vector<Barrier>& barriers)
+      : nest_(nest), layouts_(layouts), barriers_(barriers) {
     for (size_t i = 0; i < nest.statements().size(); ++i) {
       rebased_.push_back(rebased(nest.statements()[i], nest.order[i]).first);
     }
@@ -80,6 +87,10 @@ class Scanner {
     std::vector<std::vector<LoopNode>> result;
     for (const Place& place : places(nest_.order)) {
       std::vector<Interval> ranges;
+      long number = nest_.order[place.statements.front()].at[0];
+      uncut_ = std::any_of(barriers_.begin(), barriers_.end(), [&](const Barrier& barrier) {
+        return !barrier.body.empty() && barrier.body.front() == number;
+      });
       result.push_back(nodes_of({place}, open, ranges));
       if (result.back().empty()) result.pop_back();
     }
@@ -89,12 +100,37 @@ class Scanner {
  private:
   const Nest& nest_;
   const std::vector<Layout>& layouts_;
+  const std::vector<Barrier>& barriers_;
+  bool uncut_ = false;  // are there barriers in this outermost place?
   std::vector<Statement> rebased_;
+
+  /// Returns the body that these places are: the places of the loops around.
+  std::vector<long> body_of(const Place& place) const {
+    const std::vector<long>& at = nest_.order[place.statements.front()].at;
+    return {at.begin(), at.begin() + static_cast<long>(place.depth)};
+  }
+
+  /// Adds a barrier if one stands in "body" behind place "after", and not behind "before".
+  void add_barrier(const std::vector<long>& body, long after, long before,
+                   std::vector<LoopNode>& nodes) const {
+    bool any = std::any_of(barriers_.begin(), barriers_.end(), [&](const Barrier& barrier) {
+      return barrier.body == body && barrier.before > after && barrier.before <= before;
+    });
+    if (!any) return;
+    LoopNode node;
+    node.kind = LoopNode::Kind::barrier;
+    node.depth = body.size();
+    nodes.push_back(std::move(node));
+  }
 
   std::vector<LoopNode> nodes_of(const std::vector<Place>& list, const std::vector<Open>& open,
                                  std::vector<Interval>& ranges) {
     std::vector<LoopNode> nodes;
+    long after = -1;
     for (const Place& place : list) {
+      long number = nest_.order[place.statements.front()].at[place.depth];
+      if (!barriers_.empty()) add_barrier(body_of(place), after, number, nodes);
+      after = number;
       std::vector<Open> inside;
       for (size_t s : place.statements) {
         auto found =
@@ -107,6 +143,9 @@ class Scanner {
       } else {
         nodes.push_back(statement_node(inside.front(), ranges));
       }
+    }
+    if (!barriers_.empty() && !list.empty()) {
+      add_barrier(body_of(list.back()), after, std::numeric_limits<long>::max(), nodes);
     }
     return nodes;
   }
@@ -128,13 +167,15 @@ class Scanner {
   void add_loop(const Place& place, const std::vector<Open>& open, std::vector<Interval>& ranges,
                 std::vector<LoopNode>& nodes) {
     const Loop& loop = nest_.order[place.statements.front()].loops[place.depth];
-    std::vector<Interval> parts = parts_of(place.depth, loop.extent, open, ranges);
+    std::vector<Interval> parts{{0, loop.extent - 1}};
+    bool whole_only = uncut_ && is_axis(loop.mark);
+    if (!whole_only) parts = parts_of(place.depth, loop.extent, open, ranges);
     LoopNode whole;
     whole.depth = place.depth;
     whole.name = loop.name;
     whole.mark = loop.mark;
     whole.prefetches = loop.prefetches;
-    bool cut_inside = loop.mark == Mark::parallel && parts.size() > 1;
+    bool cut_inside = is_workers(loop.mark) && parts.size() > 1;
     for (const Interval& part : parts) {
       ranges.push_back(part);
       LoopNode node = whole;
@@ -221,8 +262,14 @@ LoopTree scan(const Nest& nest, std::vector<Layout> layouts) {
     for (const Tensor& tensor : nest.tensors()) layouts.push_back(row_major_layout(tensor.shape));
   }
   check(layouts.size() == nest.tensors().size(), "every tensor has a layout");
-  auto places = Scanner(nest, layouts).run();
+  auto places = Scanner(nest, layouts, {}).run();
   return {nest, std::move(layouts), std::move(places)};
+}
+
+LoopTree scan(const Nest& threads, std::vector<Layout> layouts, const Synchronised& synchronised) {
+  check(layouts.size() == threads.tensors().size(), "every tensor has a layout");
+  auto places = Scanner(threads, layouts, synchronised.barriers).run();
+  return {threads, std::move(layouts), std::move(places), synchronised.handed};
 }
 
 }  // namespace lathe

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#include <optional>
+#include <string_view>
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -87,6 +89,41 @@ void add_extras(Target& target, const std::string& names) {
   }
 }
 
+const std::vector<Target>& cpus() {
+  // Vectors and registers are those of the instructions; caches, which differ from one processor to
+  // the next, those of common servers: 32 to 64 KiB, and 1 MiB.
+  static const std::vector<Target> all = {
+      {"aarch64", Architecture::aarch64, "aarch64-linux-gnu", "+neon",
+       Cpu{16, 32, true, 64 << 10, 1 << 20}},
+      {"x86-64-v3", Architecture::x86_64, "x86_64-linux-gnu",
+       "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2", Cpu{32, 16, false, 32 << 10, 1 << 20}},
+      {"x86-64-v4", Architecture::x86_64, "x86_64-linux-gnu",
+       "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2,+avx512f,+avx512bw,+avx512cd,+avx512dq,"
+       "+avx512vl,-prefer-256-bit",
+       Cpu{64, 32, false, 48 << 10, 1 << 20}},
+  };
+  return all;
+}
+
+/// What any device with OpenCL has, or nearly any: drivers tell more of those that are here.
+Target opencl_target(long device) {
+  Target target{device == 0 ? "opencl" : fmt::format("opencl:{}", device), Architecture::opencl, "",
+                "", Cpu{16, 32, false, 16 << 10, 256 << 10}};
+  target.gpu.device = device;
+  return target;
+}
+
+/// Returns the number behind the colon of "opencl:1"; nothing if the name is another.
+std::optional<long> device_of(const std::string& name) {
+  constexpr std::string_view stem = "opencl";
+  constexpr size_t most_digits = 3;
+  if (name == stem) return 0;
+  std::string digits = name.starts_with("opencl:") ? name.substr(stem.size() + 1) : "";
+  bool fits = !digits.empty() && digits.size() <= most_digits &&
+              digits.find_first_not_of("0123456789") == std::string::npos;
+  return fits ? std::optional(std::stol(digits)) : std::nullopt;
+}
+
 }  // namespace
 
 const char* name_of(Extra extra) {
@@ -112,6 +149,7 @@ std::string full_name(const Target& target, const std::set<Extra>& needed) {
 }
 
 std::set<Extra> possible_extras(const Target& target) {
+  if (target.is_gpu()) return {};
   if (target.architecture == Architecture::aarch64) {
     return {Extra::f16, Extra::i8_dot, Extra::i8_matrix, Extra::bf16_dot};
   }
@@ -134,24 +172,11 @@ long cache_bytes(int level) {
   return 0;
 }
 
-const std::vector<Target>& targets() {
-  // Vectors and registers are those of the instructions; caches, which differ from one processor to
-  // the next, those of common servers: 32 to 64 KiB, and 1 MiB.
-  static const std::vector<Target> all = {
-      {"aarch64", Architecture::aarch64, "aarch64-linux-gnu", "+neon",
-       Cpu{16, 32, true, 64 << 10, 1 << 20}},
-      {"x86-64-v3", Architecture::x86_64, "x86_64-linux-gnu",
-       "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2", Cpu{32, 16, false, 32 << 10, 1 << 20}},
-      {"x86-64-v4", Architecture::x86_64, "x86_64-linux-gnu",
-       "+avx,+avx2,+fma,+f16c,+bmi,+bmi2,+popcnt,+sse4.2,+avx512f,+avx512bw,+avx512cd,+avx512dq,"
-       "+avx512vl,-prefer-256-bit",
-       Cpu{64, 32, false, 48 << 10, 1 << 20}},
-  };
-  return all;
-}
+const std::vector<Target>& targets() { return cpus(); }
 
 Target target_named(const std::string& name) {
   if (name == "native") return native_target();
+  if (auto device = device_of(name)) return opencl_target(*device);
   std::vector<std::string> known;
   for (Target target : targets()) {
     known.push_back(target.name);
@@ -159,7 +184,7 @@ Target target_named(const std::string& name) {
     add_extras(target, name.substr(target.name.size()));
     return target;
   }
-  fail("unknown target '{}'; there are native, {}", name, fmt::join(known, ", "));
+  fail("unknown target '{}'; there are native, {}, opencl", name, fmt::join(known, ", "));
 }
 
 Target native_target() {

@@ -16,7 +16,7 @@ inline long rounded_to_lines(long bytes) {
 }
 
 /// The instructions that every processor of a kind has.
-enum class Architecture { aarch64, x86_64 };
+enum class Architecture { aarch64, x86_64, opencl };
 
 /// Arithmetic on narrow numbers, which not every processor of an architecture has.
 enum class Extra {
@@ -40,6 +40,17 @@ struct Cpu {
   std::set<Extra> extras = {};
 };
 
+/// What a GPU has: machines whose kernels are run by blocks of threads.
+struct Gpu {
+  long warp = 32;                ///< threads that run together
+  long shared_bytes = 32 << 10;  ///< of a block
+  long most_threads = 256;       ///< of a block
+  long registers = 64;           ///< of a thread, 32 bits each, that schedules count on
+  long multiprocessors = 16;     ///< blocks that run at the same time
+  long device = 0;               ///< which one of this machine
+  std::string model = {};        ///< what the device calls itself
+};
+
 /// What every machine has, and a part for each kind of machine. Schedules for one kind read its
 /// part.
 struct Target {
@@ -49,7 +60,10 @@ struct Target {
   std::string features;  ///< instructions beyond the base of the architecture: "+avx2,+fma"
   Cpu cpu = {};
   long workers = 1;  ///< how many share the work, most of the time
+  Gpu gpu = {};
 
+  /// Do blocks of threads run its kernels?
+  bool is_gpu() const { return architecture == Architecture::opencl; }
   bool has(Extra extra) const { return cpu.extras.contains(extra); }
   long lanes(long element_bytes) const { return cpu.vector_bytes / element_bytes; }
 };
@@ -69,10 +83,11 @@ std::set<Extra> possible_extras(const Target& target);
 /// the kernel does not tell.
 long cache_bytes(int level);
 
-/// Returns all targets that Lathe can compile for, sorted by name.
+/// Returns all CPUs that Lathe can compile for, sorted by name.
 const std::vector<Target>& targets();
 
-/// Returns a target by name; "native" is this machine. Extras are added to the others' names, in
+/// Returns a target by name; "native" is this machine, "opencl:1" the second device of this kind.
+/// Extras are added to the others' names, in
 /// any order: "aarch64+f16+dot". For an unknown name the error lists those that exist.
 Target target_named(const std::string& name);
 

@@ -34,6 +34,8 @@ class Looking {
         case LoopNode::Kind::loop:
           walk_loop(node);
           break;
+        case LoopNode::Kind::barrier:
+          break;
       }
     }
   }

@@ -120,6 +120,11 @@ void CodeWriter::settle_all() {
   copies_.clear();
 }
 
+void CodeWriter::barrier(const std::vector<bool>& handed) {
+  put({Instruction::Kind::barrier});
+  std::erase_if(loaded_, [&](const auto& entry) { return handed[std::get<0>(entry.first)]; });
+}
+
 void CodeWriter::write_inside(Instruction& instruction, const std::function<void()>& body) {
   settle_all();
   Block* outer = std::exchange(block_, &instruction.body);

@@ -61,6 +61,9 @@ class CodeWriter {
   /// Tells that nobody needs a variable any more.
   void drop(size_t variable) { pending_.drop(variable); }
 
+  /// Writes a barrier. What was loaded of these tensors before may be another value then.
+  void barrier(const std::vector<bool>& handed);
+
   // ---- blocks ---------------------------------------------------------------------------------
 
   /// Writes a guard, with the instructions that "body" writes inside.

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <utility>
 
+#include "backends/backend_grid.h"
 #include "base/error.h"
 #include "compile/memory.h"
 #include "compile/padding.h"
@@ -182,7 +183,8 @@ class Assembly {
     }
     std::map<size_t, size_t> locals;  // buffers
     for (size_t k = 0; k < code.kernels.size(); ++k) {
-      CompiledStep step{node.name, made.symbols[k], {}, code.kernels[k].count()};
+      CompiledStep step{
+          node.name, made.symbols[k], {}, code.kernels[k].count(), grid_of(code.kernels[k])};
       size_t now = result_.steps.size();
       for (size_t t : arguments_of(code.kernels[k])) {
         auto found = places.find(t);

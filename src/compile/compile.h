@@ -53,7 +53,8 @@ struct CompiledStep {
   std::string node;    ///< of the graph after the passes
   std::string symbol;  ///< the kernel's function
   std::vector<lathe_place> places;
-  long count;  ///< how many iterations workers share
+  long count;      ///< how many iterations workers share
+  Grid grid = {};  ///< of a GPU
 };
 
 /// What became of a node.

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "base/error.h"
-#include "codegen/contract.h"
 #include "nest/sources.h"
 #include "nest/starts.h"
 #include "nest/text.h"
@@ -171,17 +170,10 @@ NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target
   Scheduled scheduled = schedule({nest, layouts, target}, choice, max_error);
   nest = scheduled.nest;
   choose_local_layouts(nest, layouts);  // of what packing added
-  Stored stored = contracted(nest, layouts);
-  LoopTree tree = scan(stored.nest, stored.layouts);
-  NodeCode result{scheduled.name,
-                  print(scheduled.recipe),
-                  stored.nest.tensors(),
-                  stored.layouts,
-                  {},
-                  {},
-                  {},
-                  "",
-                  ""};
+  LoopTree tree = scan_for(target, nest, layouts);
+  const std::vector<Layout> stored = tree.layouts;
+  NodeCode result{
+      scheduled.name, print(scheduled.recipe), tree.nest.tensors(), stored, {}, {}, {}, "", ""};
   result.as_chosen = scheduled.as_chosen;
   std::vector<std::vector<size_t>> statements;
   for (const auto& place : tree.places) collect_statements(place, statements.emplace_back());
@@ -190,7 +182,7 @@ NodeCode lower_node(const Nest& given, std::vector<Layout> layouts, const Target
   std::set<size_t> copied;
   for (size_t i = 0; i < tree.places.size(); ++i) {
     if (is_repacking(tree.nest, statements[i].front())) {
-      result.repackings.push_back(repacking_of(tree.nest, statements[i].front(), stored.layouts));
+      result.repackings.push_back(repacking_of(tree.nest, statements[i].front(), stored));
       copied.insert(result.repackings.back().to);
       continue;
     }

@@ -25,7 +25,7 @@ Tables tables_of(const Compiled& compiled, const std::string& name) {
   tables.needs = compiled.needs;
   for (const CompiledStep& step : compiled.steps) {
     tables.steps.push_back({step.symbol, static_cast<int32_t>(tables.places.size()),
-                            static_cast<int32_t>(step.places.size()), step.count});
+                            static_cast<int32_t>(step.places.size()), step.count, step.grid});
     tables.places.insert(tables.places.end(), step.places.begin(), step.places.end());
   }
   tables.inputs = faces_of(compiled.inputs);

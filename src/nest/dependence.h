@@ -56,6 +56,8 @@ struct Violation {
   enum class How {
     reversed,    ///< the sink would run first
     concurrent,  ///< both would run at the same time
+    apart,       ///< in different blocks, or in different threads with no barrier between them
+    hidden,      ///< in different threads, but the memory is private
   };
   How how;
   Dependence dependence;
@@ -71,9 +73,15 @@ struct Judgement {
 };
 
 /// Judges the order of "nest" by its dependences: every source must run before its sink, and not at
-/// the same time. Lanes may update the same element: their sum (or maximum) is taken at the end,
-/// which only re-associates it. Threads may not: they have no accumulators of their own.
+/// the same time. Where loops are bound to blocks and threads, a barrier must be able to stand
+/// between the two (barriers.h). Lanes may update the same element: their sum (or maximum) is taken
+/// at the end, which only re-associates it. Threads may not: they have no accumulators of their
+/// own.
 Judgement judge_order(const Nest& nest);
+
+/// Returns the violation of a dependence, with one of these pairs as the evidence. There is one.
+Violation violation_of(const Dependence& dependence, const isl::set& pairs, Violation::How how,
+                       const Loop* loop);
 
 /// Says in one line each what is violated and by which pair of instances.
 std::string explain(const Violation& violation, const Nest& nest);

@@ -9,8 +9,11 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "nest/barriers.h"
 #include "nest/dependence.h"
+#include "nest/marks.h"
 #include "nest/text.h"
+#include "nest/threads.h"
 
 namespace lathe {
 namespace {
@@ -23,9 +26,10 @@ std::vector<long> instance_at(const isl::multi_aff& function, const std::vector<
   return result;
 }
 
-/// Takes a pair from "pairs" (not empty) as the evidence.
-Violation violated(const Dependence& d, const isl::set& pairs, Violation::How how,
-                   const Loop* loop) {
+}  // namespace
+
+Violation violation_of(const Dependence& d, const isl::set& pairs, Violation::How how,
+                       const Loop* loop) {
   auto pair = poly::sample(pairs);
   check(pair.has_value(), "a violation has a pair");
   Violation v{how,
@@ -41,6 +45,8 @@ Violation violated(const Dependence& d, const isl::set& pairs, Violation::How ho
   return v;
 }
 
+namespace {
+
 /// Follows a dependence whose source must run first.
 std::optional<Violation> follow(const Dependence& d, const std::vector<Order>& order) {
   const Order& a = order[d.source];
@@ -51,18 +57,19 @@ std::optional<Violation> follow(const Dependence& d, const std::vector<Order>& o
   for (size_t depth = 0;; ++depth) {
     if (a.at[depth] < b.at[depth]) return std::nullopt;
     if (a.at[depth] > b.at[depth] || depth == shared) {
-      return violated(d, pairs, Violation::How::reversed, nullptr);
+      return violation_of(d, pairs, Violation::How::reversed, nullptr);
     }
     isl::aff ahead = distance(d, order, depth);
     if (poly::same(ahead, zero)) continue;
     poly::Interval reach = poly::range(pairs, ahead);
     const Loop& loop = a.loops[depth];
     if (is_concurrent(loop.mark) && (reach.lower < 0 || reach.upper > 0)) {
-      return violated(d, pairs.intersect(ahead.ne_set(zero)), Violation::How::concurrent, &loop);
+      return violation_of(d, pairs.intersect(ahead.ne_set(zero)), Violation::How::concurrent,
+                          &loop);
     }
     if (reach.lower > 0) return std::nullopt;
     if (reach.lower < 0) {
-      return violated(d, pairs.intersect(ahead.lt_set(zero)), Violation::How::reversed, &loop);
+      return violation_of(d, pairs.intersect(ahead.lt_set(zero)), Violation::How::reversed, &loop);
     }
     if (reach.upper > 0) pairs = pairs.intersect(ahead.eq_set(zero));
   }
@@ -106,7 +113,7 @@ std::optional<Violation> follow_reduction(const Reduction& r, const Nest& nest,
       isl::set overlapping = pairs.intersect(ahead.ne_set(zero));
       bool overlap = !overlapping.is_empty();
       if (overlap && loop.mark != Mark::vector) {
-        return violated(d, overlapping, Violation::How::concurrent, &loop);
+        return violation_of(d, overlapping, Violation::How::concurrent, &loop);
       }
       if (overlap) lane_sums.push_back(loop.name);
     }
@@ -145,6 +152,9 @@ Judgement judge_order(const Nest& nest) {
     result.violation = follow_reduction(r, nest, result.lane_sums);
     if (result.violation) return result;
   }
+  if (find_axis(nest) != nullptr) {
+    result.violation = synchronised(in_threads(nest), Copies::one).violation;
+  }
   return result;
 }
 
@@ -162,6 +172,17 @@ std::string explain(const Violation& v, const Nest& nest) {
   }
   if (v.how == Violation::How::concurrent) {
     return fmt::format("{} loop '{}' carries {}", name_of(v.mark), *v.loop, what);
+  }
+  if (v.how == Violation::How::hidden) {
+    return fmt::format("{} is in private memory, but {} crosses threads ({})", tensor, what,
+                       *v.loop);
+  }
+  if (v.how == Violation::How::apart && is_block(v.mark)) {
+    return fmt::format("{} crosses blocks ({}), which nothing orders", what, *v.loop);
+  }
+  if (v.how == Violation::How::apart) {
+    return fmt::format("{} crosses threads ({}), and no barrier can stand between the two", what,
+                       *v.loop);
   }
   if (v.loop) return fmt::format("loop '{}' would reverse {}", *v.loop, what);
   return fmt::format("the sequence of statements would reverse {}", what);

@@ -22,6 +22,16 @@ constexpr MarkName mark_names[] = {
     {Mark::thread_z, "thread.z"}, {Mark::vthread, "vthread"},
 };
 
+struct SpaceName {
+  Space space;
+  const char* name;
+};
+
+constexpr SpaceName space_names[] = {{Space::nearest, "nearest"},
+                                     {Space::global, "global"},
+                                     {Space::shared, "shared"},
+                                     {Space::privately, "private"}};
+
 void verify_access(const Statement& s, const Access& access, const std::vector<Tensor>& tensors) {
   const Tensor& tensor = tensors.at(access.tensor);
   if (access.at.size() != tensor.shape.size()) {
@@ -133,6 +143,19 @@ const char* name_of(Mark mark) {
 std::optional<Mark> mark_named(std::string_view name) {
   for (const MarkName& m : mark_names) {
     if (m.name == name) return m.mark;
+  }
+  return std::nullopt;
+}
+
+const char* name_of(Space space) {
+  return std::find_if(std::begin(space_names), std::end(space_names),
+                      [&](const SpaceName& s) { return s.space == space; })
+      ->name;
+}
+
+std::optional<Space> space_named(std::string_view name) {
+  for (const SpaceName& s : space_names) {
+    if (s.name == name) return s.space;
   }
   return std::nullopt;
 }

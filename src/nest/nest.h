@@ -27,6 +27,19 @@ namespace lathe {
 /// A constant is part of the nest: its values are known, whatever the weights are.
 enum class Role { input, weight, output, local, constant };
 
+/// Where a local tensor lies on a machine with blocks and threads. A CPU takes no notice.
+enum class Space {
+  nearest,   ///< as near as its uses allow: private, shared, or else global
+  global,    ///< all blocks have it in common
+  shared,    ///< the threads of a block have it in common; each block has its own
+  privately  ///< each thread has its own
+};
+
+/// Names a space: "nearest", "global", "shared", "private".
+const char* name_of(Space space);
+/// Returns the space of that name, if there is one.
+std::optional<Space> space_named(std::string_view name);
+
 /// A tensor as it is stored: padding is part of the shape, and holds "padding".
 struct Tensor {
   std::string name;
@@ -36,6 +49,7 @@ struct Tensor {
   std::vector<Pad> pad;             ///< of each dimension
   double padding = 0;               ///< the value of those elements
   std::vector<double> values = {};  ///< of a constant, row-major
+  Space space = Space::nearest;     ///< of a local tensor
 };
 
 /// Returns the shape of a tensor without its padding: a graph stores none.

@@ -129,6 +129,11 @@ class NestParser {
       if (t.pad.size() != t.shape.size()) lexer_.fail_here("pad needs one number per dimension");
       if (lexer_.accept("with")) t.padding = lexer_.expect_number("the padding's value");
     }
+    if (t.role == Role::local && lexer_.accept("in")) {
+      t.space = parse_word<Space>(
+          {{"global", Space::global}, {"shared", Space::shared}, {"private", Space::privately}},
+          "a space");
+    }
     if (t.role == Role::constant) t.values = parse_values();
     return t;
   }

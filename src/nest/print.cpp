@@ -36,6 +36,7 @@ std::string print_tensor(const Tensor& t) {
   }
   if (padded) out += fmt::format(" pad [{}]", fmt::join(pads, ", "));
   if (padded && t.padding != 0) out += fmt::format(" with {}", t.padding);
+  if (t.space != Space::nearest) out += fmt::format(" in {}", name_of(t.space));
   if (t.role == Role::constant) out += fmt::format(" = [{}]", fmt::join(t.values, ", "));
   return out;
 }

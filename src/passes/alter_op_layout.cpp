@@ -9,6 +9,8 @@
 // an input that convolutions read (other than depthwise ones) is copied once, first.
 //
 // A network that was not tuned gets these blocks; tuning may choose others (pass_layout.h).
+#include <algorithm>
+
 #include "passes/pass.h"
 #include "passes/pass_layout.h"
 
@@ -18,7 +20,11 @@ namespace {
 Graph run_alter_op_layout(const Graph& graph, const PassContext& context) {
   Layouts layouts = layouts_of(graph);
   auto tuned = context.layouts ? context.layouts(layout_key(graph)) : std::nullopt;
-  return with_layouts(layouts, tuned && fits(layouts, *tuned) ? *tuned : own_choice(layouts));
+  LayoutChoice own = own_choice(layouts);
+  if (context.usual == PassContext::Usual::plain) {
+    std::fill(own.blocks.begin(), own.blocks.end(), 1);
+  }
+  return with_layouts(layouts, tuned && fits(layouts, *tuned) ? *tuned : own);
 }
 
 }  // namespace

@@ -27,6 +27,9 @@ struct PassContext {
   LayoutChooser layouts = nullptr;  ///< null: as large blocks of channels as fit
   Element data = Element::i8;       ///< what integers products read best, besides weights of i8
   long terms = 1;                   ///< how many products of those an instruction adds up
+  /// How values lie for which "layouts" has nothing.
+  enum class Usual { blocks, plain };
+  Usual usual = Usual::blocks;
 };
 
 struct Pass {

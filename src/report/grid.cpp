@@ -38,7 +38,7 @@ double longest(const std::vector<std::string>& texts) {
 
 class GridPicture {
  public:
-  explicit GridPicture(const Grid& grid) : grid_(grid) {
+  explicit GridPicture(const CellGrid& grid) : grid_(grid) {
     std::vector<std::string> names;
     for (const GridRow& row : grid.rows) {
       check(row.cells.size() == grid.columns.size(), "a row has a cell for each column");
@@ -62,7 +62,7 @@ class GridPicture {
   }
 
  private:
-  const Grid& grid_;
+  const CellGrid& grid_;
   double left_, top_;
 
   double x_of(size_t column) const { return left_ + cell * (static_cast<double>(column) + 0.5); }
@@ -102,6 +102,6 @@ class GridPicture {
 
 }  // namespace
 
-std::string print_svg(const Grid& grid) { return GridPicture(grid).text(); }
+std::string print_svg(const CellGrid& grid) { return GridPicture(grid).text(); }
 
 }  // namespace lathe

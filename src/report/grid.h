@@ -1,6 +1,7 @@
 // Pictures of which rows have which columns, as SVG: a square in each place that is marked.
 //
-//   Grid grid{.title = "Which passes change which network", .columns = {"FuseOps", "FoldConstant"},
+//   CellGrid grid{.title = "Which passes change which network", .columns = {"FuseOps",
+//   "FoldConstant"},
 //             .full = "alone", .half = "after others", .ring = "as published"};
 //   grid.rows.push_back({"resnet50", {{GridMark::full, true}, {GridMark::none}}});
 //   print_svg(grid)
@@ -25,7 +26,7 @@ struct GridRow {
   std::vector<GridCell> cells;  ///< one for each column
 };
 
-struct Grid {
+struct CellGrid {
   std::string title;
   std::vector<std::string> columns;  ///< their names, which are written upwards
   std::string full, half, ring;      ///< what the marks mean
@@ -34,6 +35,6 @@ struct Grid {
 };
 
 /// Writes the grid as an SVG file, as large as it needs.
-std::string print_svg(const Grid& grid);
+std::string print_svg(const CellGrid& grid);
 
 }  // namespace lathe

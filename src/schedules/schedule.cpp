@@ -25,12 +25,17 @@ std::optional<Scheduled> scheduled_by(const Schedule& candidate, const Situation
   }
 }
 
-/// Returns all templates in the order in which they are tried.
-std::vector<const Schedule*> in_order() {
+bool is_for(const Schedule& candidate, const Target& target) {
+  return target.is_gpu() == (candidate.machines == Schedule::Machines::gpus);
+}
+
+/// Returns the templates for a target in the order in which they are tried.
+std::vector<const Schedule*> in_order(const Target& target) {
   std::vector<const Schedule*> order;
   for (auto scope : {Schedule::For::fewer, Schedule::For::kind, Schedule::For::any}) {
     for (const Schedule& candidate : schedules::all()) {
-      if (candidate.scope == scope) order.push_back(&candidate);
+      if (candidate.scope != scope || !is_for(candidate, target)) continue;
+      order.push_back(&candidate);
     }
   }
   return order;
@@ -46,12 +51,13 @@ Scheduled schedule(const Situation& any, const std::optional<Choice>& choice, do
   Situation situation{any.nest, any.layouts, any.target, max_error};
   for (const Schedule& candidate : schedules::all()) {
     if (!choice || candidate.name != choice->schedule) continue;
+    if (!is_for(candidate, situation.target)) break;
     auto found = scheduled_by(candidate, situation, choice->settings, max_error);
     if (!found) break;
     found->as_chosen = true;
     return *found;
   }
-  for (const Schedule* candidate : in_order()) {
+  for (const Schedule* candidate : in_order(situation.target)) {
     if (!is_worth_it(*candidate, situation)) continue;
     if (auto found = scheduled_by(*candidate, situation, {}, max_error)) return *found;
   }
@@ -59,7 +65,7 @@ Scheduled schedule(const Situation& any, const std::optional<Choice>& choice, do
 }
 
 std::vector<Fitting> fitting_schedules(const Situation& situation) {
-  std::vector<const Schedule*> order = in_order();
+  std::vector<const Schedule*> order = in_order(situation.target);
   std::stable_partition(order.begin(), order.end(), [&](const Schedule* candidate) {
     return is_worth_it(*candidate, situation);
   });

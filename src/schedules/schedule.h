@@ -68,6 +68,9 @@ struct Schedule {
   /// Is the template likely quicker than those after it? Null: yes. A search may still choose a
   /// template that is not.
   bool (*is_worth_it)(const Situation& situation) = nullptr;
+  /// The machines that a template writes recipes for.
+  enum class Machines { cpus, gpus };
+  Machines machines = Machines::cpus;
 };
 
 namespace schedules {

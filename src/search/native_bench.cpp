@@ -80,7 +80,7 @@ class NativeBench : public TuneBench {
     }
   }
 
-  Space space_of(const Unit& unit) override {
+  ScheduleSpace space_of(const Unit& unit) override {
     Context context;
     return fitting_schedules(context, unit, target_);
   }

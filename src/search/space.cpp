@@ -22,7 +22,7 @@ const T& pick(const std::vector<T>& values, Random& random) {
   return values[random.below(values.size())];
 }
 
-const Fitting* find_template(const Space& space, const std::string& name) {
+const Fitting* find_template(const ScheduleSpace& space, const std::string& name) {
   auto found = std::find_if(space.begin(), space.end(),
                             [&](const Fitting& fitting) { return fitting.schedule == name; });
   return found == space.end() ? nullptr : &*found;
@@ -44,7 +44,7 @@ const Scored& parent(const std::vector<Scored>& best, Random& random) {
 
 }  // namespace
 
-Choice random_choice(const Space& space, Random& random) {
+Choice random_choice(const ScheduleSpace& space, Random& random) {
   check(!space.empty(), "some template fits");
   const Fitting& fitting = pick(space, random);
   Choice choice{fitting.schedule, {}};
@@ -54,7 +54,7 @@ Choice random_choice(const Space& space, Random& random) {
   return choice;
 }
 
-Choice mutated(const Space& space, const Choice& choice, Random& random) {
+Choice mutated(const ScheduleSpace& space, const Choice& choice, Random& random) {
   const Fitting* fitting = find_template(space, choice.schedule);
   if (fitting == nullptr || fitting->knobs.empty() || random.below(other_template) == 0) {
     return {pick(space, random).schedule, {}};
@@ -76,7 +76,7 @@ Choice crossed(const Choice& a, const Choice& b, Random& random) {
   return result;
 }
 
-Choice proposed(const Space& space, const std::vector<Scored>& best, Random& random) {
+Choice proposed(const ScheduleSpace& space, const std::vector<Scored>& best, Random& random) {
   uint64_t draw = random.below(proposals);
   if (best.empty() || draw < new_ones) return random_choice(space, random);
   const Choice& a = parent(best, random).choice;

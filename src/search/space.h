@@ -7,7 +7,7 @@
 namespace lathe {
 
 /// The templates that fit a unit, the default first, and their knobs.
-using Space = std::vector<Fitting>;
+using ScheduleSpace = std::vector<Fitting>;
 
 /// A choice, and its time divided by that of the default.
 struct Scored {
@@ -16,16 +16,16 @@ struct Scored {
 };
 
 /// Returns a template with some of its knobs set at random.
-Choice random_choice(const Space& space, Random& random);
+Choice random_choice(const ScheduleSpace& space, Random& random);
 
 /// Returns the choice with one or two knobs changed; seldom, another template as it is.
-Choice mutated(const Space& space, const Choice& choice, Random& random);
+Choice mutated(const ScheduleSpace& space, const Choice& choice, Random& random);
 
 /// Returns a choice that takes each setting from one of its two parents, which must be of the same
 /// template.
 Choice crossed(const Choice& a, const Choice& b, Random& random);
 
 /// Returns the next candidate of a search. "best" has its best results so far, the best first.
-Choice proposed(const Space& space, const std::vector<Scored>& best, Random& random);
+Choice proposed(const ScheduleSpace& space, const std::vector<Scored>& best, Random& random);
 
 }  // namespace lathe

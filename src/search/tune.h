@@ -47,7 +47,7 @@ class TuneBench {
   virtual ~TuneBench() = default;
 
   /// Returns what can be chosen for a unit.
-  virtual Space space_of(const Unit& unit) = 0;
+  virtual ScheduleSpace space_of(const Unit& unit) = 0;
   /// Measures a choice for a unit beside the best choice so far (nothing: the default).
   virtual Tried try_choice(const Unit& unit, const std::optional<Choice>& best,
                            const Choice& choice, const std::set<std::string>& seen, Care care) = 0;

@@ -36,7 +36,7 @@ class UnitSearch {
   Unit work_;
   TunedFor where_;
   TunedUnit unit_;
-  std::optional<Space> space_;
+  std::optional<ScheduleSpace> space_;
   std::set<Choice> tried_;
   std::set<std::string> codes_;
   std::vector<Scored> best_;  // the best first

@@ -7,8 +7,14 @@
 // order. Without a loop the whole tensor is copied before everything else. P has one tile for each
 // iteration of the loops around it; those that live one after the other share storage
 // (footprint.h).
+//
+//   pack(I, k, shared)      the copy lies in the memory of a block
+//   pack(I, private)        in that of a thread
+//
+// Such a copy is made inside the loops of blocks (and of threads), with or without a loop.
 #include <algorithm>
 
+#include "nest/marks.h"
 #include "transforms/transform_loops.h"
 
 namespace lathe::transforms {
@@ -37,24 +43,60 @@ void require_written_before(const Nest& nest, size_t tensor, size_t reader) {
   }
 }
 
-Reader find_reader(const Nest& nest, const Arguments& args) {
-  size_t tensor = tensor_named(nest, args.name(0));
+/// What a step asks for: a loop, a space, both or neither.
+struct Wanted {
+  std::string tensor, loop;
+  Space space = Space::nearest;
+};
+
+Wanted wanted_by(const Nest& nest, const Arguments& args) {
+  Wanted wanted{args.name(0), "", Space::nearest};
+  std::vector<std::string> loops = loop_names(nest);
+  for (size_t i = 1; args.has(i); ++i) {
+    bool is_loop = i == 1 && std::find(loops.begin(), loops.end(), args.name(i)) != loops.end();
+    auto space = is_loop ? std::nullopt : space_named(args.name(i));
+    if (space && (*space == Space::shared || *space == Space::privately)) {
+      wanted.space = *space;
+    } else {
+      wanted.loop = args.name(i);
+    }
+  }
+  return wanted;
+}
+
+/// Is a copy in this space made inside loops with this mark?
+bool is_inside(Space space, Mark mark) {
+  return (space == Space::shared && is_block(mark)) || (space == Space::privately && is_axis(mark));
+}
+
+/// Returns how many loops are around a copy for which no loop is given.
+size_t least_depth(const Order& order, Space space) {
+  size_t depth = 0;
+  for (size_t i = 0; i < order.loops.size(); ++i) {
+    if (is_inside(space, order.loops[i].mark)) depth = i + 1;
+  }
+  return depth;
+}
+
+Reader find_reader(const Nest& nest, const Wanted& wanted) {
+  size_t tensor = tensor_named(nest, wanted.tensor);
+  bool inside = !wanted.loop.empty();
   std::vector<LoopRef> refs;
-  if (args.has(1)) refs = resolve(nest, args.name(1));
+  if (inside) refs = resolve(nest, wanted.loop);
   for (size_t s : sequence(nest.order)) {
     auto ref =
         std::find_if(refs.begin(), refs.end(), [&](const LoopRef& r) { return r.statement == s; });
-    if (args.has(1) && ref == refs.end()) continue;
+    if (inside && ref == refs.end()) continue;
     const auto& reads = nest.statements()[s].reads;
     for (size_t r = 0; r < reads.size(); ++r) {
       if (reads[r].tensor != tensor) continue;
       require_written_before(nest, tensor, s);
       require_known(nest, tensor, nest.statements()[s]);
-      return {s, r, args.has(1) ? ref->depth + 1 : 0};
+      return {s, r, inside ? ref->depth + 1 : least_depth(nest.order[s], wanted.space)};
     }
   }
-  fail("no statement {}reads {}", args.has(1) ? "inside loop '" + args.name(1) + "' " : "",
-       args.name(0));
+  fail("no statement {}reads {}", inside ? "inside loop '" + wanted.loop + "' " : "",
+       wanted.tensor);
 }
 
 /// Returns the loops that index the tile: all around it, then those inside that pick elements.
@@ -93,12 +135,21 @@ Statement copying(const Nest& nest, const Statement& in_loops, const Reader& rea
 }
 
 Applied copy_tile(const Nest& nest, const Arguments& args) {
-  Reader reader = find_reader(nest, args);
+  Wanted wanted = wanted_by(nest, args);
+  Reader reader = find_reader(nest, wanted);
   const Order& order = nest.order[reader.statement];
   auto [in_loops, plain] = rebased(nest.statements()[reader.statement], order);
   // Loops around the tile that its elements do not depend on only repeat the copy: go further out.
-  while (reader.depth > 0 && !poly::involves(in_loops.reads[reader.read].at, reader.depth - 1))
+  while (reader.depth > 0 && !is_inside(wanted.space, order.loops[reader.depth - 1].mark) &&
+         !poly::involves(in_loops.reads[reader.read].at, reader.depth - 1)) {
     --reader.depth;
+  }
+  if (wanted.space != Space::nearest && reader.depth == 0) {
+    fail(
+        "{} memory lasts for one kernel, and the copy would be one of its own: name a loop that {} "
+        "depends on, or bind one to blocks first",
+        name_of(wanted.space), wanted.tensor);
+  }
   std::vector<size_t> used = tile_loops(in_loops, reader);
 
   std::vector<Tensor> tensors = nest.tensors();
@@ -109,6 +160,7 @@ Applied copy_tile(const Nest& nest, const Arguments& args) {
               {},
               {},
               0};
+  tile.space = wanted.space;
   for (size_t i : used) tile.shape.push_back(order.loops[i].extent);
   tile.pad.resize(tile.shape.size());
   tensors.push_back(tile);
@@ -135,6 +187,7 @@ Applied copy_tile(const Nest& nest, const Arguments& args) {
   statements.push_back(std::move(copy));
   orders.push_back(std::move(copy_order));
   std::string note = fmt::format("{} is read through {}", tensors[source].name, tile.name);
+  if (wanted.space != Space::nearest) note += fmt::format(", in {} memory", name_of(wanted.space));
   return {assemble_nest(nest.name, std::move(tensors), std::move(statements), std::move(orders)),
           note};
 }
@@ -150,6 +203,13 @@ std::vector<Step> candidates_of_pack(const Nest& nest) {
       steps.push_back({"pack", {tensor.name}});
       for (const Loop& loop : nest.order[s].loops)
         steps.push_back({"pack", {tensor.name, loop.name}});
+      size_t blocks = least_depth(nest.order[s], Space::shared);
+      if (blocks == 0) continue;
+      for (const char* space : {"shared", "private"}) {
+        steps.push_back({"pack", {tensor.name, space}});
+        for (size_t i = blocks; i < nest.order[s].loops.size(); ++i)
+          steps.push_back({"pack", {tensor.name, nest.order[s].loops[i].name, space}});
+      }
     }
   }
   return steps;
@@ -160,7 +220,7 @@ std::vector<Step> candidates_of_pack(const Nest& nest) {
 Transform pack() {
   return {"pack",
           Transform::Kind::program,
-          {{Takes::tensor}, {Takes::loop, true}},
+          {{Takes::tensor}, {Takes::loop, true}, {Takes::space, true}},
           "for i: for j: S(T[j,i])  ->  for i: for j: P[i,j] = T[j,i]; for j: S(P[i,j])",
           copy_tile,
           candidates_of_pack};

@@ -26,6 +26,8 @@ const char* name_of(Takes takes) {
       return "name";
     case Takes::axis:
       return "axis";
+    case Takes::space:
+      return "space";
     case Takes::element:
     case Takes::integer:
       return "type";
@@ -55,6 +57,8 @@ const char* describe(Takes takes) {
       return "a name";
     case Takes::axis:
       return "one of block.x, block.y, block.z, thread.x, thread.y, thread.z, vthread";
+    case Takes::space:
+      return "shared or private";
     case Takes::element:
       return "f16 or bf16";
     case Takes::integer:
@@ -94,6 +98,8 @@ bool fits(const Arg& arg, Takes takes) {
     case Takes::axis:
       return is_word(
           arg, {"block.x", "block.y", "block.z", "thread.x", "thread.y", "thread.z", "vthread"});
+    case Takes::space:
+      return is_word(arg, {"shared", "private"});
     case Takes::element:
       return is_word(arg, {"f16", "bf16"});
     case Takes::integer:

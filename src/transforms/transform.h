@@ -25,6 +25,7 @@ enum class Takes {
   tensor,      ///< the name of a tensor
   name,        ///< a name for something new
   axis,        ///< block.x, ..., thread.z, vthread
+  space,       ///< shared or private
   element,     ///< f16 or bf16
   integer,     ///< int8
   completion,  ///< propagate, expand, deepen, repeat or reduce

@@ -11,7 +11,9 @@
 #include "nest/dependence.h"
 #include "nest/footprint.h"
 #include "nest/interpret.h"
+#include "nest/marks.h"
 #include "nest/nest.h"
+#include "nest/threads.h"
 
 namespace lathe::test {
 
@@ -116,7 +118,12 @@ inline const Loop* parting_loop(const Nest& nest, size_t statement, const Point&
 class PairJudge {
  public:
   PairJudge(const Nest& before, const Nest& after)
-      : nest_(after), all_(instances(after)), was_(times(before, all_)), is_(times(after, all_)) {
+      : nest_(after),
+        threads_(in_threads(after)),
+        all_(instances(after)),
+        was_(times(before, all_)),
+        is_(times(after, all_)),
+        in_thread_(times(threads_, all_)) {
     for (size_t i = 0; i < all_.size(); ++i) {
       number_[{all_[i].statement, all_[i].at}] = i;
       touching_[all_[i].write].insert(i);
@@ -146,6 +153,12 @@ class PairJudge {
     bool free = v.dependence.kind == Dependence::Kind::reduction;
     if (!free && !(was_[a] < was_[b])) return "the source did not run first";
     if (!is_violated(a, b)) return "the pair runs as it must";
+    if (v.how == Violation::How::apart || v.how == Violation::How::hidden) {
+      if (!is_lost(a, b)) return "one thread runs both, or a barrier can stand between them";
+      std::vector<std::string> axes = parting_axes(a, b);
+      bool named = std::find(axes.begin(), axes.end(), *v.loop) != axes.end();
+      return named ? "" : "it is another axis";
+    }
     const Loop* loop = parting(a, b);
     if (v.loop != (loop ? std::optional(loop->name) : std::nullopt)) return "it is another loop";
     bool concurrent = loop && is_concurrent(loop->mark);
@@ -155,8 +168,9 @@ class PairJudge {
 
  private:
   const Nest& nest_;
+  Nest threads_;
   std::vector<Instance> all_;
-  std::vector<Point> was_, is_;
+  std::vector<Point> was_, is_, in_thread_;
   std::map<std::pair<size_t, Point>, size_t> number_;
   std::map<Cell, std::set<size_t>> touching_;
 
@@ -177,7 +191,37 @@ class PairJudge {
     bool both_write = all_[a].write == all_[b].write && !updates_together(a, b);
     return both_write || reads(a, all_[b].write) || reads(b, all_[a].write);
   }
+  /// Names the axes along which two instances of one kernel are apart.
+  std::vector<std::string> parting_axes(size_t a, size_t b) const {
+    std::vector<std::string> axes;
+    if (in_thread_[a][0] != in_thread_[b][0]) return axes;
+    const Order& order = threads_.order[all_[a].statement];
+    for (size_t i = 0; i < count_axes(order); ++i) {
+      if (in_thread_[a][2 * i + 1] != in_thread_[b][2 * i + 1]) axes.push_back(order.loops[i].name);
+    }
+    return axes;
+  }
+  /// Do different blocks run them, or threads between which no barrier can stand?
+  bool is_lost(size_t a, size_t b) const {
+    std::vector<std::string> axes = parting_axes(a, b);
+    if (axes.empty()) return false;
+    if (axes.front().starts_with("block")) return true;
+    auto hidden = [&](size_t i, size_t other) {
+      const Cell& element = all_[i].write;
+      return touches(other, element) && nest_.tensors()[element.first].space == Space::privately;
+    };
+    if (hidden(a, b) || hidden(b, a)) return true;
+    auto rest = static_cast<long>(2 * count_axes(threads_.order[all_[a].statement]));
+    Point first(in_thread_[a].begin() + rest, in_thread_[a].end());
+    Point second(in_thread_[b].begin() + rest, in_thread_[b].end());
+    if (first == second) return true;
+    return conflict(a, b) && (was_[a] < was_[b]) != (first < second);
+  }
+  bool touches(size_t i, const Cell& element) const {
+    return all_[i].write == element || reads(i, element);
+  }
   bool is_violated(size_t a, size_t b) const {
+    if ((conflict(a, b) || updates_together(a, b)) && is_lost(a, b)) return true;
     const Loop* loop = parting(a, b);
     bool concurrent = loop && is_concurrent(loop->mark);
     if (conflict(a, b) && (concurrent || (was_[a] < was_[b]) != (is_[a] < is_[b]))) return true;

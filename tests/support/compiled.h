@@ -140,6 +140,9 @@ class WatchedTensor {
                 std::byte{is_float(tensor.element) ? uint8_t{0xff} : uint8_t{0xa5}}) {}
 
   std::byte* data() { return memory_.data() + margin; }
+  /// Returns all that is watched: the tensor begins "margin" bytes behind its beginning.
+  std::span<std::byte> whole() { return memory_; }
+  static constexpr size_t margin = 256;
   const Tensor& tensor() const { return tensor_; }
 
   /// Writes the elements of a reference that the kernels are given.
@@ -207,7 +210,6 @@ class WatchedTensor {
   }
 
  private:
-  static constexpr size_t margin = 256;
   Tensor tensor_;
   Layout layout_;
   size_t size_;
@@ -275,10 +277,8 @@ inline void expect_wanted(WatchedTensor& tensor, const Reference& reference, dou
   }
 }
 
-/// Calls the kernels of a case in sequence, each in several parts in any order; "worst" becomes the
-/// largest error of reals.
-inline void run_case(const CompiledCase& c, const std::vector<lathe_kernel>& functions,
-                     Random& random, double& worst) {
+/// Returns the memory of a case before it runs.
+inline std::vector<WatchedTensor> memory_of(const CompiledCase& c) {
   std::vector<WatchedTensor> memory;
   for (size_t t = 0; t < c.tensors.size(); ++t) {
     memory.emplace_back(c.tensors[t], c.layouts[t]);
@@ -294,6 +294,31 @@ inline void run_case(const CompiledCase& c, const std::vector<lathe_kernel>& fun
     repack(p, memory[p.from].data(), memory[p.to].data(), size_of(c.tensors[p.to].element));
   }
   for (WatchedTensor& tensor : memory) tensor.watch();
+  return memory;
+}
+
+/// Expects what a case must have computed; "worst" becomes the largest error of reals.
+inline void expect_computed(const CompiledCase& c, std::vector<WatchedTensor>& memory,
+                            double& worst) {
+  for (WatchedTensor& tensor : memory) {
+    bool written = tensor.tensor().role == Role::output || tensor.tensor().role == Role::local;
+    for (const Repacking& p : c.repackings) {
+      // What was prepared serves every run.
+      if (c.tensors[p.to].name == tensor.tensor().name) written = false;
+    }
+    ASSERT_EQ(tensor.refute(written), "");
+    if (tensor.tensor().role == Role::output && !c.wanted.overflow) {
+      expect_wanted(tensor, c.wanted, worst);
+    }
+    if (testing::Test::HasFatalFailure()) return;
+  }
+}
+
+/// Calls the kernels of a case in sequence, each in several parts in any order; "worst" becomes the
+/// largest error of reals.
+inline void run_case(const CompiledCase& c, const std::vector<lathe_kernel>& functions,
+                     Random& random, double& worst) {
+  std::vector<WatchedTensor> memory = memory_of(c);
   for (size_t k = 0; k < c.kernels.size(); ++k) {
     const Code& code = c.kernels[k];
     std::vector<void*> arguments;
@@ -318,18 +343,7 @@ inline void run_case(const CompiledCase& c, const std::vector<lathe_kernel>& fun
       }
     }
   }
-  for (WatchedTensor& tensor : memory) {
-    bool written = tensor.tensor().role == Role::output || tensor.tensor().role == Role::local;
-    for (const Repacking& p : c.repackings) {
-      // What was prepared serves every run.
-      if (c.tensors[p.to].name == tensor.tensor().name) written = false;
-    }
-    ASSERT_EQ(tensor.refute(written), "");
-    if (tensor.tensor().role == Role::output && !c.wanted.overflow) {
-      expect_wanted(tensor, c.wanted, worst);
-    }
-    if (testing::Test::HasFatalFailure()) return;
-  }
+  expect_computed(c, memory, worst);
 }
 
 /// Cases that are compiled together, as that is quicker.

@@ -18,7 +18,7 @@ class FakeBench : public TuneBench {
   std::set<std::string> measured;  ///< kernels, by unit
   std::vector<std::string> twice;  ///< those that were measured again without being asked for
 
-  Space space_of(const Unit&) override {
+  ScheduleSpace space_of(const Unit&) override {
     std::vector<long> many{1};
     for (long i = 2; i <= 12; ++i) many.push_back(i);
     return {{"fast", {{"a", many}, {"b", {1, 2, 3}}, {"c", {0, 1}}}}, {"slow", {}}, {"broken", {}}};

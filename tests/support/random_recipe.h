@@ -65,6 +65,8 @@ inline Arg random_arg(Random& random, const Nest& nest, Takes takes) {
       return random.pick({"f", "i", "z"});
     case Takes::axis:
       return random.pick({"block.x", "thread.x", "thread.y", "vthread"});
+    case Takes::space:
+      return random.pick({"shared", "private"});
     case Takes::element:
       return random.pick({"f16", "bf16"});
     case Takes::integer:

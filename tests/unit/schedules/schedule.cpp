@@ -23,7 +23,8 @@ TEST(Schedule, TemplatesAreNamed) {
     EXPECT_FALSE(schedule.summary.empty()) << schedule.name;
   }
   EXPECT_EQ(names,
-            (std::vector<std::string>{"chain", "contraction", "elements", "window", "winograd"}));
+            (std::vector<std::string>{"chain", "contraction", "elements", "grid", "tiles", "window",
+                                      "winograd"}));
 }
 
 TEST(Schedule, ARecipeThatBreaksADependenceIsNotTaken) {

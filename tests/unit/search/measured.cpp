@@ -67,7 +67,7 @@ TEST(Units, RunAloneAndWhenReducedAsTheInterpreterSays) {
   for (const NodeUnit& node : units_of(graph)) {
     SCOPED_TRACE(node.unit.key);
     Context context;
-    Space space = fitting_schedules(context, node.unit, target);
+    ScheduleSpace space = fitting_schedules(context, node.unit, target);
     ASSERT_FALSE(space.empty());
     Choice own{space.front().schedule, {}};
     auto smaller = reduced(node.unit, 200000);

@@ -1,0 +1,38 @@
+// scan_for.cpp: loops as a kind of machine runs them. Interface: scan_for() of code.h.
+//
+// For a GPU, spaces are settled by the nest as its steps left it. Then storage is made smaller: now
+// iterations, blocks and threads share it. So the barriers come last.
+#include "base/error.h"
+#include "codegen/code.h"
+#include "codegen/contract.h"
+#include "nest/threads.h"
+
+namespace lathe {
+namespace {
+
+Nest with_spaces(const Nest& nest, const std::vector<Space>& spaces) {
+  std::vector<Tensor> tensors = nest.tensors();
+  for (size_t t = 0; t < tensors.size(); ++t) {
+    if (tensors[t].role == Role::local) tensors[t].space = spaces[t];
+  }
+  auto meaning = std::make_shared<Meaning>(std::move(tensors), nest.statements(), nest.order);
+  return {nest.name, std::move(meaning), nest.order};
+}
+
+}  // namespace
+
+LoopTree scan_for(const Target& target, const Nest& nest, const std::vector<Layout>& layouts) {
+  if (!target.is_gpu()) {
+    Stored stored = contracted(nest, layouts);
+    return scan(stored.nest, stored.layouts);
+  }
+  Stored stored = contracted(with_spaces(nest, settled_spaces(in_threads(nest))), layouts);
+  Nest threads = in_threads(stored.nest);
+  Synchronised found = synchronised(threads, Copies::own);
+  if (found.violation) {
+    fail("{}; {}", explain(*found.violation, threads), witness(*found.violation, threads));
+  }
+  return scan(threads, stored.layouts, found);
+}
+
+}  // namespace lathe
