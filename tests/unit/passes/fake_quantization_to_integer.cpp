@@ -69,18 +69,33 @@ TEST(FakeQuantizationToInteger, DataWithoutASignGetOne) {
   EXPECT_TRUE(has(nodes, "c.conv = conv(q, c.sub, c.bias, to=\"i32\")")) << nodes;
 }
 
+/// Returns a convolution of two channels, on integers with a zero point, between zeros.
+Graph padded_convolution() {
+  return initialised(parse_graph("graph g\n"
+                                 "input x: f32[1x2x4x4]\n"
+                                 "constant s: f32[] = [0.05]\n"
+                                 "constant z: i8[] = [3]\n"
+                                 "weight w: i8[3x2x3x3] = normal(20.0)\n"
+                                 "q = quantize(x, s, z, to=\"i8\"): i8[1x2x4x4]\n"
+                                 "d = dequantize(q, s, z): f32[1x2x4x4]\n"
+                                 "e = dequantize(w, s): f32[3x2x3x3]\n"
+                                 "c = conv(d, e, pads=[1, 1, 1, 1]): f32[1x3x4x4]\n"
+                                 "output c\n"),
+                     1);
+}
+
+TEST(FakeQuantizationToInteger, ChannelsFillInstructions) {
+  Graph before = padded_convolution();
+  Graph after = find_pass("FakeQuantizationToInteger").run(before, {.terms = 4});
+  expect_same_outputs(before, after, 1e-4);
+  EXPECT_TRUE(has(print_nodes(after), "c.pad = pad(q, pads=[0, 0, 0, 0, 0, 2, 0, 0])"))
+      << print_nodes(after);
+  Graph enough = find_pass("FakeQuantizationToInteger").run(before, {.terms = 2});
+  EXPECT_FALSE(has(print_nodes(enough), "pad(")) << print_nodes(enough);
+}
+
 TEST(FakeQuantizationToInteger, DataHaveTheSignThatProcessorsLike) {
-  Graph before = initialised(parse_graph("graph g\n"
-                                         "input x: f32[1x2x4x4]\n"
-                                         "constant s: f32[] = [0.05]\n"
-                                         "constant z: i8[] = [3]\n"
-                                         "weight w: i8[3x2x3x3] = normal(20.0)\n"
-                                         "q = quantize(x, s, z, to=\"i8\"): i8[1x2x4x4]\n"
-                                         "d = dequantize(q, s, z): f32[1x2x4x4]\n"
-                                         "e = dequantize(w, s): f32[3x2x3x3]\n"
-                                         "c = conv(d, e, pads=[1, 1, 1, 1]): f32[1x3x4x4]\n"
-                                         "output c\n"),
-                             1);
+  Graph before = padded_convolution();
   Graph after = find_pass("FakeQuantizationToInteger").run(before, {.data = Element::u8});
   expect_same_outputs(before, after, 1e-4);
   EXPECT_TRUE(has(print_nodes(after), "q = quantize(x, s, z_1): u8[1x2x4x4]"));
