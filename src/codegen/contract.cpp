@@ -197,8 +197,7 @@ class Shrinking {
     bool alone = std::all_of(dimensions_[d].steps.begin(), dimensions_[d].steps.end(),
                              [](long step) { return step == 0; });
     if (!alone) return *all;
-    return {std::max(all->lower, 0L),
-            std::min(all->upper, nest_.tensors()[tensor_].shape[d] - 1)};
+    return {std::max(all->lower, 0L), std::min(all->upper, nest_.tensors()[tensor_].shape[d] - 1)};
   }
 
   /// May iterations of this loop, one around all uses, share storage?

@@ -64,6 +64,6 @@ inline std::optional<Target> opencl_machine() {
 }  // namespace lathe::test
 
 /// Skips a test where there is no OpenCL device.
-#define LATHE_NEEDS_OPENCL(target)\
+#define LATHE_NEEDS_OPENCL(target)               \
   auto target = ::lathe::test::opencl_machine(); \
   if (!target) GTEST_SKIP() << "no OpenCL device; scripts/setup installs PoCL, which makes one"

@@ -59,8 +59,8 @@ std::optional<CompiledCase> case_of(const Nest& given, const Nest& bound, const 
   return c;
 }
 
-/// Draws a nest. Its tensors are in the device's memory, where they can begin with zeros: local ones
-/// might be read before they are set.
+/// Draws a nest. Its tensors are in the device's memory, where they can begin with zeros: local
+/// ones might be read before they are set.
 std::string nest_without_locals(Random& random) {
   std::string text = random_nest(random);
   constexpr std::string_view word = ": local ";

@@ -22,9 +22,8 @@ TEST(Schedule, TemplatesAreNamed) {
     names.push_back(schedule.name);
     EXPECT_FALSE(schedule.summary.empty()) << schedule.name;
   }
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"chain", "contraction", "elements", "grid", "tiles", "window",
-                                      "winograd"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"beforehand", "chain", "contraction", "elements",
+                                             "grid", "tiles", "window", "winograd"}));
 }
 
 TEST(Schedule, ARecipeThatBreaksADependenceIsNotTaken) {

@@ -1,0 +1,69 @@
+// OpenCL: what is printed, what is refused, and memory and kernels of a device.
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "legality/legality.h"
+#include "nest/starts.h"
+#include "ops/op.h"
+#include "support/layouts.h"
+#include "support/on_device.h"
+#include "support/temporary.h"
+
+namespace lathe::test {
+namespace {
+
+std::string source_of(const std::string& nest, const std::string& recipe) {
+  Context ctx;
+  Nest result = with_starts(replay(parse_op(ctx, nest), parse_recipe(recipe)));
+  Target target = target_named("opencl");
+  std::vector<NamedCode> kernels;
+  for (Code& code : lower(scan_for(target, result, row_major_layouts(result)), target)) {
+    kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
+  }
+  return print_kernels(target, "source", kernels);
+}
+
+TEST(OpenClSource, HasBlocksThreadsSpacesAndBarriers) {
+  std::string text = source_of("matmul(i=8, j=32, k=16)",
+                               "interchange(j, k) -> split(k, 4) -> bind(i, block.x) -> "
+                               "bind(j, thread.x) -> pack(A, k.o, shared)");
+  for (const char* part : {"reqd_work_group_size(32, 1, 1)", "get_group_id(0)", "get_local_id(0)",
+                           "__local float t3[4];", "barrier(CLK_LOCAL_MEM_FENCE"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
+}
+
+TEST(OpenClSource, VectorsAreLoadedWhole) {
+  std::string text = source_of("add(c=8, h=4, w=16)", "bind(c, block.x) -> vectorize(w)");
+  EXPECT_NE(text.find("vload16(0, "), std::string::npos) << text;
+  EXPECT_NE(text.find("vstore16("), std::string::npos) << text;
+}
+
+TEST(OpenClDevice, TellsWhatIsMissing) {
+  expect_failure([] { target_named("opencl:x"); }, {"unknown target 'opencl:x'"});
+  EXPECT_EQ(target_named("opencl:2").gpu.device, 2);
+  LATHE_NEEDS_OPENCL(target);
+  expect_failure([] { machine_named("opencl:99"); }, {"no machine for the target 'opencl:99'"});
+  expect_failure([] { make_device(target_named("opencl:99")); }, {"there is no 'opencl:99'"});
+  std::unique_ptr<Device> device = make_device(*target);
+  device->load("__kernel void broken() { int x = nothing; }\n");
+  expect_failure([&] { device->find("broken"); }, {"a kernel was not built"});
+  expect_failure([&] { device->allocate(1L << 50); }, {"allocating 1125899906842624 bytes"});
+}
+
+TEST(OpenClDevice, MemoryBeginsWithZerosAndIsCopied) {
+  LATHE_NEEDS_OPENCL(target);
+  std::unique_ptr<Device> device = make_device(*target);
+  std::unique_ptr<Memory> memory = device->allocate(10);
+  EXPECT_EQ(static_cast<int>(memory->look()[9]), 0);
+  std::vector<std::byte> bytes{std::byte{1}, std::byte{2}, std::byte{3}};
+  memory->write(4, bytes);
+  std::vector<std::byte> back(3);
+  memory->read(4, back);
+  EXPECT_EQ(back, bytes);
+  EXPECT_EQ(static_cast<int>(memory->look()[6]), 3);
+}
+
+}  // namespace
+}  // namespace lathe::test
