@@ -110,13 +110,21 @@ class Scanner {
     return {at.begin(), at.begin() + static_cast<long>(place.depth)};
   }
 
-  /// Adds a barrier if one stands in "body" behind place "after", and not behind "before".
+  /// Is a barrier the last that a node does? A loop in the tree has iterations.
+  static bool ends_with_barrier(const LoopNode& node) {
+    if (node.kind == LoopNode::Kind::barrier) return true;
+    return node.kind == LoopNode::Kind::loop && node.extent() > 0 && !node.body.empty() &&
+           ends_with_barrier(node.body.back());
+  }
+
+  /// Adds a barrier if one stands in "body" behind place "after", and not behind "before". Threads
+  /// that have just waited need not wait again.
   void add_barrier(const std::vector<long>& body, long after, long before,
                    std::vector<LoopNode>& nodes) const {
     bool any = std::any_of(barriers_.begin(), barriers_.end(), [&](const Barrier& barrier) {
       return barrier.body == body && barrier.before > after && barrier.before <= before;
     });
-    if (!any) return;
+    if (!any || (!nodes.empty() && ends_with_barrier(nodes.back()))) return;
     LoopNode node;
     node.kind = LoopNode::Kind::barrier;
     node.depth = body.size();

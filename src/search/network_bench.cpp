@@ -138,8 +138,7 @@ NetworkBench::NetworkBench(const Graph& original, BenchOptions options)
 }
 
 Graph NetworkBench::ready_for(const Candidate& network) const {
-  return ready_to_compile(network.graph, {.workers = options_.threads, .layouts = options_.layouts},
-                          network.passes);
+  return ready_to_compile(network.graph, context_of(how_), network.passes);
 }
 
 void NetworkBench::check_original() {
