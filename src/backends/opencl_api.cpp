@@ -3,6 +3,8 @@
 
 #include <dlfcn.h>
 
+#include <cstdlib>
+
 #include "base/error.h"
 
 namespace lathe::opencl {
@@ -10,6 +12,9 @@ namespace {
 
 /// Loads the library and finds its functions; null if one of them is missing.
 const Api* load() {
+  // PoCL 3.1 writes the code of small blocks out, thread by thread, and ends the process if it
+  // cannot do so with the barriers of a kernel. Loops over threads it can always make.
+  setenv("POCL_WORK_GROUP_METHOD", "loops", 0);
   void* library = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) library = dlopen("libOpenCL.so", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return nullptr;
