@@ -48,10 +48,14 @@ std::vector<Step> candidates_of_keep(const Nest& nest) {
   if (loop.name == batch_loop || counts_positions(nest, *target)) return {};
   std::vector<long> numbers = usual_numbers(loop.extent);
   if (numbers.empty()) return {};
-  // Whether a step applies does not depend on its number: the first stands for all.
-  std::vector<Step> first = completed_steps(nest, *target, {"keep", {numbers.front()}}), steps;
+  auto completed = [&](long left) { return completed_steps(nest, *target, {"keep", {left}}); };
+  // What applies to the fewest and to the most applies to all between: of a loop that comes several
+  // times to each element, the most may leave nothing to complete.
+  std::vector<Step> fewest = completed(numbers.front()), most = completed(numbers.back()), steps;
+  for (Step& step : most) step.args.front() = numbers.front();
+  bool alike = fewest == most;
   for (long left : numbers) {
-    for (Step step : first) {
+    for (Step step : alike ? fewest : completed(left)) {
       step.args.front() = left;
       steps.push_back(std::move(step));
     }
