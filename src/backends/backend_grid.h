@@ -1,18 +1,18 @@
-// What backends for GPUs share: the grid of a kernel, and networks that are a sequence of launches.
+// What backends for GPUs share: the grid of a kernel, and devices whose driver the runtime has.
 #pragma once
 
 #include "backends/backend.h"
+#include "backends/backend_runtime.h"
 
 namespace lathe {
 
 /// Returns how many blocks and threads run a kernel. On a CPU all are 1.
 Grid grid_of(const Code& code);
 
-/// Makes a network ready to run on a device that does nothing else with it than launch its steps
-/// one after the other. Weights, what is made of them, and all values are in the memory of the
-/// device; inputs and outputs are copied.
-std::unique_ptr<DeviceNetwork> start_launches(Device& device, const Tables& network,
-                                              long weight_bytes,
-                                              const std::function<void(std::byte*)>& write);
+/// Returns what the driver says of its devices; none if there is no driver.
+std::vector<lathe_device> devices_of(const lathe_machine& machine);
+
+/// Opens a device. Fails if there is none of this number.
+std::unique_ptr<Device> open_gpu(const lathe_machine& machine, long number);
 
 }  // namespace lathe

@@ -57,9 +57,10 @@ struct LibraryParts {
   std::vector<Tables> variants;  ///< one network for several shapes of its inputs
   std::span<const std::byte> weights;
   std::vector<std::string_view> kernels;  ///< what a Compiler made of all of them
-  std::vector<RuntimeObject> runtime;
-  std::string folder;           ///< for what is needed meanwhile: it is there, and empty
-  std::string archive, shared;  ///< paths of the two files
+  Target host;                            ///< the CPU that calls the library; often the target
+  std::vector<RuntimeObject> runtime;     ///< for the host
+  std::string folder;                     ///< for what is needed meanwhile: it is there, and empty
+  std::string archive, shared;            ///< paths of the two files
 };
 
 }  // namespace lathe

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstring>
 
+#include "backends/backend_runtime.h"
 #include "backends/llvm_machine.h"
 #include "base/error.h"
 
@@ -44,34 +45,12 @@ class HostMemory : public Memory {
 /// A network that the runtime runs.
 class HostNetwork : public DeviceNetwork {
  public:
-  HostNetwork(Tables tables, const std::vector<lathe_kernel>& kernels, int workers,
+  HostNetwork(const Tables& tables, const std::vector<lathe_kernel>& kernels, int workers,
               long weight_bytes, const std::function<void(std::byte*)>& write)
-      : tables_(std::move(tables)), weights_(weight_bytes) {
+      : weights_(weight_bytes),
+        tables_(tables, kernels, nullptr, {weights_.begin(), static_cast<size_t>(weight_bytes)}) {
     write(weights_.begin());
-    for (size_t i = 0; i < kernels.size(); ++i) {
-      const TableStep& step = tables_.steps[i];
-      steps_.push_back({kernels[i], step.first, step.tensors, step.count});
-    }
-    for (const TableFace& face : tables_.inputs) faces_.push_back(described(face));
-    for (const TableFace& face : tables_.outputs) faces_.push_back(described(face));
-    network_ = {LATHE_RUNTIME_VERSION,
-                tables_.name.c_str(),
-                "native",
-                static_cast<int32_t>(steps_.size()),
-                static_cast<int32_t>(tables_.places.size()),
-                static_cast<int32_t>(tables_.inputs.size()),
-                static_cast<int32_t>(tables_.outputs.size()),
-                steps_.data(),
-                tables_.places.data(),
-                faces_.data(),
-                faces_.data() + tables_.inputs.size(),
-                weights_.begin(),
-                tables_.arena_bytes,
-                tables_.scratch_bytes,
-                tables_.prepared_bytes,
-                tables_.first_step,
-                nullptr};
-    model_ = {lathe_model_create(&network_, workers), lathe_model_destroy};
+    model_ = {lathe_model_create(tables_.network(), workers), lathe_model_destroy};
     if (!model_) fail("{}", lathe_last_error());
   }
 
@@ -91,17 +70,9 @@ class HostNetwork : public DeviceNetwork {
   }
 
  private:
-  Tables tables_;
   HostMemory weights_;
-  std::vector<lathe_step> steps_;
-  std::vector<lathe_face> faces_;  // inputs, then outputs
-  lathe_network network_{};
+  RuntimeTables tables_;
   std::unique_ptr<lathe_model, void (*)(lathe_model*)> model_{nullptr, lathe_model_destroy};
-
-  static lathe_face described(const TableFace& face) {
-    return {face.name.c_str(), face.element.c_str(), static_cast<int32_t>(face.shape.size()),
-            face.shape.data(), face.bytes};
-  }
 };
 
 class Host : public Device {

@@ -46,25 +46,11 @@ void link(std::vector<std::string> arguments) {
 
 /// What the runtime calls, and what compilers call without being told to.
 constexpr const char* libc_names[] = {
-    "__tls_get_addr",
-    "aligned_alloc",
-    "calloc",
-    "clock_gettime",
-    "free",
-    "getauxval",
-    "memcmp",
-    "memcpy",
-    "memmove",
-    "memset",
-    "pthread_create",
-    "pthread_join",
-    "sched_getaffinity",
-    "sem_destroy",
-    "sem_init",
-    "sem_post",
-    "sem_wait",
-    "strcmp",
-    "vsnprintf",
+    "__tls_get_addr", "aligned_alloc", "calloc",         "clock_gettime", "dlopen",
+    "dlsym",          "free",          "getauxval",      "memcmp",        "memcpy",
+    "memmove",        "memset",        "pthread_create", "pthread_join",  "sched_getaffinity",
+    "sem_destroy",    "sem_init",      "sem_post",       "sem_wait",      "setenv",
+    "strcmp",         "vsnprintf",
 };
 
 /// The functions of <math.h> on doubles; those on floats have an "f" behind.
@@ -90,7 +76,7 @@ void write_stub(const Target& target, const std::vector<std::string>& names,
 }
 
 /// Writes what a library is joined from. Returns the paths of the object files.
-std::vector<std::string> write_parts(const LibraryParts& parts) {
+std::vector<std::string> write_parts(const LibraryParts& parts, const char* machine) {
   std::vector<std::string> objects;
   auto add = [&](const std::string& file, std::string_view bytes) {
     objects.push_back(parts.folder + "/" + file);
@@ -99,8 +85,8 @@ std::vector<std::string> write_parts(const LibraryParts& parts) {
   std::string weights = parts.folder + "/weights";
   write_file(weights, {parts.weights});
   objects.push_back(parts.folder + "/tables.o");
-  write_tables(parts.variants, weights, objects.back());
-  for (size_t i = 0; i < parts.kernels.size(); ++i) {
+  write_tables(parts, machine, weights, objects.back());
+  for (size_t i = 0; machine == nullptr && i < parts.kernels.size(); ++i) {
     add(fmt::format("kernels{}.o", i), parts.kernels[i]);
   }
   for (const RuntimeObject& object : parts.runtime) add(object.name, object.bytes);
@@ -109,13 +95,15 @@ std::vector<std::string> write_parts(const LibraryParts& parts) {
 
 }  // namespace
 
-void llvm_write_library(const LibraryParts& parts) {
+void llvm_write_library(const LibraryParts& parts) { write_library_for(nullptr, parts); }
+
+void write_library_for(const char* machine, const LibraryParts& parts) {
   const Tables& first = parts.variants.front();
   std::string model = parts.folder + "/model.o";
-  join_objects(write_parts(parts), exported_names(first.name), model);
+  join_objects(write_parts(parts, machine), exported_names(first.name), model);
   write_archive(model, first.name + ".o", parts.archive);
   std::string soname = std::filesystem::path(parts.shared).filename().string();
-  link_shared(first.target, model, soname, parts.shared);
+  link_shared(parts.host, model, soname, parts.shared);
 }
 
 void join_objects(const std::vector<std::string>& object_files,

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstddef>
 
+#include "backends/backend_runtime.h"
 #include "backends/llvm_library.h"
 #include "backends/llvm_machine.h"
 #include "base/error.h"
@@ -27,7 +28,10 @@ static_assert(sizeof(lathe_step) == 24 && offsetof(lathe_step, first) == 8 &&
 static_assert(sizeof(lathe_face) == 40 && offsetof(lathe_face, element) == 8 &&
               offsetof(lathe_face, rank) == 16 && offsetof(lathe_face, shape) == 24 &&
               offsetof(lathe_face, bytes) == 32);
-static_assert(sizeof(lathe_network) == 120 && offsetof(lathe_network, name) == 8 &&
+static_assert(sizeof(lathe_launch) == 32 && offsetof(lathe_launch, blocks) == 8 &&
+              offsetof(lathe_launch, threads) == 20);
+static_assert(sizeof(lathe_module) == 16 && offsetof(lathe_module, bytes) == 8);
+static_assert(sizeof(lathe_network) == 160 && offsetof(lathe_network, name) == 8 &&
               offsetof(lathe_network, target) == 16 && offsetof(lathe_network, steps) == 24 &&
               offsetof(lathe_network, places) == 28 && offsetof(lathe_network, inputs) == 32 &&
               offsetof(lathe_network, outputs) == 36 && offsetof(lathe_network, step) == 40 &&
@@ -36,8 +40,11 @@ static_assert(sizeof(lathe_network) == 120 && offsetof(lathe_network, name) == 8
               offsetof(lathe_network, arena_bytes) == 80 &&
               offsetof(lathe_network, scratch_bytes) == 88 &&
               offsetof(lathe_network, prepared_bytes) == 96 &&
-              offsetof(lathe_network, first_step) == 104 && offsetof(lathe_network, next) == 112);
-static_assert(LATHE_RUNTIME_VERSION == 3, "the structures changed: change the types below, too");
+              offsetof(lathe_network, first_step) == 104 && offsetof(lathe_network, next) == 112 &&
+              offsetof(lathe_network, machine) == 120 && offsetof(lathe_network, launch) == 128 &&
+              offsetof(lathe_network, module) == 136 && offsetof(lathe_network, modules) == 144 &&
+              offsetof(lathe_network, weight_bytes) == 152);
+static_assert(LATHE_RUNTIME_VERSION == 4, "the structures changed: change the types below, too");
 
 /// The functions of a library (api.h), with their types as letters: the result, then the arguments.
 /// i: int, l: int64_t, p: a pointer, v: nothing.
@@ -49,6 +56,7 @@ constexpr std::array library_functions = {
     LibraryFunction{"create", "pi"},
     LibraryFunction{"destroy", "vp"},
     LibraryFunction{"run", "ippp"},
+    LibraryFunction{"repeat", "ipip"},
     LibraryFunction{"threads", "ip"},
     LibraryFunction{"error", "p"},
     LibraryFunction{"input_count", "i"},
@@ -75,30 +83,35 @@ constexpr std::array library_functions = {
 /// Puts the tables into a module.
 class TableWriter {
  public:
-  TableWriter(llvm::Module& module, const std::vector<Tables>& variants)
+  TableWriter(llvm::Module& module, const LibraryParts& parts, const char* machine)
       : module_(module),
-        variants_(variants),
+        parts_(parts),
+        variants_(parts.variants),
+        machine_name_(machine),
         int_(llvm::Type::getInt32Ty(module.getContext())),
         long_(llvm::Type::getInt64Ty(module.getContext())),
         pointer_(llvm::PointerType::get(module.getContext(), 0)) {}
 
   void write() {
-    auto* weights = new llvm::GlobalVariable(
-        module_, llvm::Type::getInt8Ty(module_.getContext()),
-        /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, nullptr, "lathe_weights");
-    weights_ = hidden(weights);
+    weights_ = elsewhere("lathe_weights");
+    machine_ = modules_ = nothing();
+    if (machine_name_ != nullptr) add_machine();
     // Each one refers to the next: the last is written first.
-    network_ = llvm::ConstantPointerNull::get(pointer_);
+    network_ = nothing();
     for (size_t i = variants_.size(); i-- > 0;) network_ = network(variants_[i], network_);
     for (const LibraryFunction& function : library_functions) add_function(function);
   }
 
  private:
   llvm::Module& module_;
+  const LibraryParts& parts_;
   const std::vector<Tables>& variants_;
+  const char* machine_name_;
   llvm::IntegerType *int_, *long_;
   llvm::PointerType* pointer_;
-  llvm::Constant *weights_ = nullptr, *network_ = nullptr;
+  llvm::Constant *weights_ = nullptr, *network_ = nullptr, *machine_ = nullptr, *modules_ = nullptr;
+
+  llvm::Constant* nothing() { return llvm::ConstantPointerNull::get(pointer_); }
 
   llvm::Constant* number(llvm::IntegerType* type, int64_t value) {
     return llvm::ConstantInt::getSigned(type, value);
@@ -130,7 +143,26 @@ class TableWriter {
     return value;
   }
 
+  /// Refers to data that another object, or the assembly, defines.
+  llvm::Constant* elsewhere(const char* name) {
+    auto* type = llvm::Type::getInt8Ty(module_.getContext());
+    return hidden(llvm::cast<llvm::GlobalVariable>(module_.getOrInsertGlobal(name, type)));
+  }
+
+  /// Adds the kernels of a GPU, as texts, and refers to what runs them.
+  void add_machine() {
+    machine_ = elsewhere(machine_name_);
+    auto* type = llvm::StructType::get(pointer_, long_);
+    std::vector<llvm::Constant*> rows;
+    for (std::string_view code : parts_.kernels) {
+      rows.push_back(structure(
+          type, {text(std::string(code)), number(long_, static_cast<int64_t>(code.size()))}));
+    }
+    modules_ = array(type, rows, "modules");
+  }
+
   llvm::Constant* kernel(const std::string& symbol) {
+    if (machine_name_ != nullptr) return nothing();
     auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module_.getContext()),
                                          {pointer_, pointer_, long_, long_}, false);
     auto callee = module_.getOrInsertFunction(symbol, type);
@@ -145,6 +177,23 @@ class TableWriter {
                                       number(int_, step.tensors), number(long_, step.count)}));
     }
     return array(type, rows, "steps");
+  }
+
+  llvm::Constant* launches(const Tables& tables) {
+    if (machine_name_ == nullptr) return nothing();
+    auto* three = llvm::ArrayType::get(int_, 3);
+    auto* type = llvm::StructType::get(pointer_, three, three);
+    std::vector<llvm::Constant*> rows;
+    auto triple = [&](const int32_t(&values)[3]) {
+      return llvm::ConstantArray::get(
+          three, {number(int_, values[0]), number(int_, values[1]), number(int_, values[2])});
+    };
+    for (const TableStep& step : tables.steps) {
+      lathe_launch launch = launch_of(step);
+      rows.push_back(
+          structure(type, {text(step.symbol), triple(launch.blocks), triple(launch.threads)}));
+    }
+    return array(type, rows, "launches");
   }
 
   llvm::Constant* places(const Tables& tables) {
@@ -173,21 +222,35 @@ class TableWriter {
   llvm::Constant* count(size_t n) { return number(int_, static_cast<int64_t>(n)); }
 
   llvm::Constant* network(const Tables& tables, llvm::Constant* next) {
-    auto* type =
-        llvm::StructType::get(int_, pointer_, pointer_, int_, int_, int_, int_, pointer_, pointer_,
-                              pointer_, pointer_, pointer_, long_, long_, long_, long_, pointer_);
+    auto* type = llvm::StructType::get(int_, pointer_, pointer_, int_, int_, int_, int_, pointer_,
+                                       pointer_, pointer_, pointer_, pointer_, long_, long_, long_,
+                                       long_, pointer_, pointer_, pointer_, pointer_, long_, long_);
+    size_t modules = machine_name_ == nullptr ? 0 : parts_.kernels.size();
     const llvm::DataLayout& layout = module_.getDataLayout();
     check(layout.getTypeAllocSize(type) == sizeof(lathe_network), "LLVM lays structures out as C");
-    return constant(
-        structure(type,
-                  {number(int_, LATHE_RUNTIME_VERSION), text(tables.name),
-                   text(full_name(tables.target, tables.needs)), count(tables.steps.size()),
-                   count(tables.places.size()), count(tables.inputs.size()),
-                   count(tables.outputs.size()), steps(tables), places(tables),
-                   faces(tables.inputs, "inputs"), faces(tables.outputs, "outputs"), weights_,
-                   number(long_, tables.arena_bytes), number(long_, tables.scratch_bytes),
-                   number(long_, tables.prepared_bytes), number(long_, tables.first_step), next}),
-        "network");
+    return constant(structure(type, {number(int_, LATHE_RUNTIME_VERSION),
+                                     text(tables.name),
+                                     text(full_name(tables.target, tables.needs)),
+                                     count(tables.steps.size()),
+                                     count(tables.places.size()),
+                                     count(tables.inputs.size()),
+                                     count(tables.outputs.size()),
+                                     steps(tables),
+                                     places(tables),
+                                     faces(tables.inputs, "inputs"),
+                                     faces(tables.outputs, "outputs"),
+                                     weights_,
+                                     number(long_, tables.arena_bytes),
+                                     number(long_, tables.scratch_bytes),
+                                     number(long_, tables.prepared_bytes),
+                                     number(long_, tables.first_step),
+                                     next,
+                                     machine_,
+                                     launches(tables),
+                                     modules_,
+                                     number(long_, static_cast<int64_t>(modules)),
+                                     number(long_, static_cast<int64_t>(parts_.weights.size()))}),
+                    "network");
   }
 
   llvm::Type* type_of(char letter) {
@@ -266,9 +329,9 @@ std::vector<std::string> exported_names(const std::string& name) {
   return names;
 }
 
-void write_tables(const std::vector<Tables>& variants, const std::string& weights_file,
-                  const std::string& object_file) {
-  const Target& target = variants.front().target;
+void write_tables(const LibraryParts& parts, const char* machine_name,
+                  const std::string& weights_file, const std::string& object_file) {
+  const Target& target = parts.host;
   std::unique_ptr<llvm::TargetMachine> machine = make_machine(target);
   llvm::LLVMContext context;
   llvm::Module module("tables", context);
@@ -283,7 +346,7 @@ void write_tables(const std::vector<Tables>& variants, const std::string& weight
                   "lathe_weights:\n"
                   ".incbin {}\n",
                   quoted(weights_file)));
-  TableWriter(module, variants).write();
+  TableWriter(module, parts, machine_name).write();
   write_module(module, *machine, object_file);
 }
 

@@ -1,9 +1,9 @@
 // opencl.cpp: GPUs and whatever else has OpenCL. Interface: backend.h.
 //
 // A kernel is printed as OpenCL C (opencl_source.cpp), and the driver compiles it where it runs
-// (opencl_device.cpp). So code is made for any device, also for those that are not here.
-#include "backends/backend.h"
-#include "backends/opencl_device.h"
+// (runtime/opencl.c). So code is made for any device, also for those that are not here.
+#include "backends/backend_grid.h"
+#include "backends/llvm_library.h"
 #include "backends/opencl_source.h"
 #include "base/error.h"
 
@@ -13,13 +13,13 @@ namespace {
 class OpenclCompiler : public Compiler {
  public:
   std::string object(const std::vector<NamedCode>& kernels) override {
-    std::string source;
+    std::string source = opencl_prelude();
     for (const NamedCode& kernel : kernels) source += opencl_kernel(kernel);
     return source;
   }
 
   std::string text(const std::string& /*form*/, const std::vector<NamedCode>& kernels) override {
-    return opencl_prelude() + object(kernels);
+    return object(kernels);
   }
 };
 
@@ -27,8 +27,25 @@ std::unique_ptr<Compiler> opencl_compiler(const Target& /*target*/, Effort /*eff
   return std::make_unique<OpenclCompiler>();
 }
 
-void refuse_library(const LibraryParts& /*parts*/) {
-  fail("libraries are written for CPUs only; 'lathe run --target opencl' runs the network");
+std::vector<Target> opencl_here() {
+  std::vector<Target> result;
+  for (const lathe_device& about : devices_of(lathe_opencl)) {
+    size_t number = result.size();
+    Target target = target_named(number == 0 ? "opencl" : fmt::format("opencl:{}", number));
+    Gpu& gpu = target.gpu;
+    gpu.multiprocessors = about.multiprocessors;
+    gpu.most_threads = std::min<long>(gpu.most_threads, about.most_threads);
+    gpu.shared_bytes = std::min<long>(gpu.shared_bytes, about.shared_bytes);
+    gpu.model = about.model;
+    result.push_back(std::move(target));
+  }
+  return result;
+}
+
+void opencl_library(const LibraryParts& parts) { write_library_for("lathe_opencl", parts); }
+
+std::unique_ptr<Device> opencl_device(const Target& target) {
+  return open_gpu(lathe_opencl, target.gpu.device);
 }
 
 }  // namespace
@@ -42,7 +59,7 @@ Backend opencl() {
           .here = opencl_here,
           .compiler = opencl_compiler,
           .device = opencl_device,
-          .write_library = refuse_library};
+          .write_library = opencl_library};
 }
 
 }  // namespace lathe::backends

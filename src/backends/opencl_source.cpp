@@ -599,6 +599,8 @@ std::string bf16_function(long size) {
 
 std::string opencl_prelude() {
   std::string text =
+      "#ifndef LATHE_PRELUDE\n"
+      "#define LATHE_PRELUDE\n"
       "#ifdef cl_khr_fp64\n"
       "#pragma OPENCL EXTENSION cl_khr_fp64 : enable\n"
       "#endif\n"
@@ -623,7 +625,7 @@ std::string opencl_prelude() {
       "  return r;\n"
       "}\n";
   for (long size : {1L, 2L, 4L, 8L, 16L}) text += bf16_function(size);
-  return text;
+  return text + "#endif\n";
 }
 
 std::string opencl_kernel(const NamedCode& kernel) { return Source(kernel).run(); }

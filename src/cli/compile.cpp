@@ -134,10 +134,6 @@ int run_compile(CompileArgs& options) {
   if (!options.recipe.empty()) options.recipe = recipe_file(options.recipe);
   CompileOptions how;
   how.target = target_named(options.target);
-  if (how.target.is_gpu()) {
-    fail("libraries are written for CPUs; 'lathe run --target {}' runs a network on a GPU",
-         how.target.name);
-  }
   how.effort = options.thorough ? Effort::thorough : Effort::quick;
   how.max_error = options.tuned.max_error;
   if (!options.passes.empty()) how.passes = parse_passes(options.passes);
@@ -177,6 +173,9 @@ std::function<int()> set_up_compile(Command& app) {
       ->required()
       ->writes();
   add_target_argument(app, options->target, "the machine to compile for");
+  app.add_option("--host", options->library.host,
+                 "the CPU of the machine that a GPU is in: aarch64, x86-64-v3, ...")
+      ->otherwise("like this machine's");
   app.add_option("--threads", options->threads,
                  "number of workers to compile for; the library runs with any number")
       ->otherwise("1, or what the recipe says")

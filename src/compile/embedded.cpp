@@ -7,12 +7,16 @@
 #define LATHE_EMBEDDED(symbol) \
   extern "C" const char lathe_embedded_##symbol[], lathe_embedded_##symbol##_end[]
 
-LATHE_EMBEDDED(face_aarch64_o);
-LATHE_EMBEDDED(pool_aarch64_o);
-LATHE_EMBEDDED(runtime_aarch64_o);
-LATHE_EMBEDDED(face_x86_64_o);
-LATHE_EMBEDDED(pool_x86_64_o);
-LATHE_EMBEDDED(runtime_x86_64_o);
+#define LATHE_EMBEDDED_RUNTIME(file) \
+  LATHE_EMBEDDED(file##_aarch64_o);  \
+  LATHE_EMBEDDED(file##_x86_64_o)
+
+LATHE_EMBEDDED_RUNTIME(cuda);
+LATHE_EMBEDDED_RUNTIME(face);
+LATHE_EMBEDDED_RUNTIME(gpu);
+LATHE_EMBEDDED_RUNTIME(opencl);
+LATHE_EMBEDDED_RUNTIME(pool);
+LATHE_EMBEDDED_RUNTIME(runtime);
 LATHE_EMBEDDED(model_h_in);
 LATHE_EMBEDDED(example_c_in);
 LATHE_EMBEDDED(train_py);
@@ -26,21 +30,25 @@ std::string_view between(const char* begin, const char* end) {
 
 }  // namespace
 
-std::vector<RuntimeObject> runtime_objects(const Target& target) {
-  if (target.architecture == Architecture::aarch64) {
-    return {
-        {"face.o", between(lathe_embedded_face_aarch64_o, lathe_embedded_face_aarch64_o_end)},
-        {"pool.o", between(lathe_embedded_pool_aarch64_o, lathe_embedded_pool_aarch64_o_end)},
-        {"runtime.o",
-         between(lathe_embedded_runtime_aarch64_o, lathe_embedded_runtime_aarch64_o_end)},
-    };
+// One file of the runtime, for the architecture of "host".
+#define LATHE_RUNTIME_OBJECT(file)                                                                   \
+  RuntimeObject {                                                                                    \
+#file ".o", host.architecture == Architecture::aarch64                                           \
+        ? between(                                                                                   \
+              lathe_embedded_##file##_aarch64_o,                                                     \
+              lathe_embedded_##file##_aarch64_o_end) : between(lathe_embedded_##file##_x86_64_o,     \
+                                                               lathe_embedded_##file##_x86_64_o_end) \
   }
-  check(target.architecture == Architecture::x86_64, "there is a runtime for every target");
-  return {
-      {"face.o", between(lathe_embedded_face_x86_64_o, lathe_embedded_face_x86_64_o_end)},
-      {"pool.o", between(lathe_embedded_pool_x86_64_o, lathe_embedded_pool_x86_64_o_end)},
-      {"runtime.o", between(lathe_embedded_runtime_x86_64_o, lathe_embedded_runtime_x86_64_o_end)},
-  };
+
+std::vector<RuntimeObject> runtime_objects(const Target& host, const Target& target) {
+  check(!host.is_gpu(), "programs run on CPUs");
+  std::vector<RuntimeObject> objects = {LATHE_RUNTIME_OBJECT(face), LATHE_RUNTIME_OBJECT(pool),
+                                        LATHE_RUNTIME_OBJECT(runtime)};
+  if (!target.is_gpu()) return objects;
+  objects.push_back(LATHE_RUNTIME_OBJECT(gpu));
+  objects.push_back(target.architecture == Architecture::opencl ? LATHE_RUNTIME_OBJECT(opencl)
+                                                                : LATHE_RUNTIME_OBJECT(cuda));
+  return objects;
 }
 
 std::string_view header_text() {

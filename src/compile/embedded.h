@@ -9,8 +9,9 @@
 
 namespace lathe {
 
-/// Returns the runtime for a target's architecture.
-std::vector<RuntimeObject> runtime_objects(const Target& target);
+/// Returns the runtime for the CPU of a program that runs networks on a target: what it needs, and
+/// no more.
+std::vector<RuntimeObject> runtime_objects(const Target& host, const Target& target);
 
 /// Return the texts of model.h and example.c. In them, @NAME@ stands for the library's name.
 std::string_view header_text();

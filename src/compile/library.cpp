@@ -50,15 +50,27 @@ std::vector<std::string_view> objects_of(const std::vector<Compiled>& variants) 
   return objects;
 }
 
+/// Returns the CPU that calls a library.
+Target host_of(const Target& target, const std::string& name) {
+  if (!target.is_gpu()) {
+    if (!name.empty()) fail("a library for {} runs on it alone: leave out the host", target.name);
+    return target;
+  }
+  Target host = target_named(name.empty() ? "native" : name);
+  if (host.is_gpu()) fail("the host of a library is a CPU, and '{}' is a GPU", name);
+  return host;
+}
+
 /// Writes the two libraries. What they are made from lies in a folder of its own meanwhile.
 void write_libraries(const std::vector<Compiled>& variants, std::span<const std::byte> weights,
-                     const std::string& name, const FolderDraft& draft) {
+                     const std::string& name, const Target& host, const FolderDraft& draft) {
   const Target& target = variants.front().target;
   LibraryParts parts;
   for (const Compiled& variant : variants) parts.variants.push_back(tables_of(variant, name));
   parts.weights = weights;
   parts.kernels = objects_of(variants);
-  parts.runtime = runtime_objects(target);
+  parts.host = host;
+  parts.runtime = runtime_objects(host, target);
   parts.folder = draft.file("parts");
   parts.archive = draft.file(archive_file);
   parts.shared = draft.file(shared_file);
@@ -103,6 +115,7 @@ void write_library(std::vector<Compiled> variants, const std::string& folder,
                    const LibraryOptions& options) {
   check_library(folder, options);
   check_variants(variants);
+  Target host = host_of(variants.front().target, options.host);
   std::vector<std::byte> weights = join_weights(variants);
   constexpr size_t most = size_t{3} << 29;  // code reaches 2 GiB on x86-64, and there is more
   if (weights.size() > most) {
@@ -111,11 +124,11 @@ void write_library(std::vector<Compiled> variants, const std::string& folder,
   std::string name = options.name.empty() ? identifier_of(variants.front().name) : options.name;
   FolderDraft draft(folder, record());
   try {
-    write_libraries(variants, weights, name, draft);
+    write_libraries(variants, weights, name, host, draft);
     write(draft.file(header_file), with_name(header_text(), name));
     write(draft.file(example_file), with_name(example_text(), name));
     std::string at = fs::path(draft.file(manifest_file)).parent_path().string();
-    write(draft.file(manifest_file), print_manifest(variants, weights.size(), name, at));
+    write(draft.file(manifest_file), print_manifest(variants, weights.size(), name, host, at));
     draft.commit();
   } catch (const fs::filesystem_error& error) {
     fail("cannot write the folder '{}': {}", folder, error.code().message());

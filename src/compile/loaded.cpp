@@ -113,7 +113,7 @@ LoadedLibrary::LoadedLibrary(const std::string& folder, int threads)
   Manifest manifest = read_manifest(folder);
   s.path = (std::filesystem::path(folder) / shared_file).string();
   s.name = manifest.name;
-  check_runs_here(folder, target_named(manifest.target));
+  check_runs_here(folder, target_named(manifest.host));
   if (hash_of_file(s.path) != manifest.library_hash) {
     fail("'{}' is not the file that {} describes: compile the network again", s.path,
          manifest_file);

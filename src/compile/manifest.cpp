@@ -51,7 +51,7 @@ std::set<Extra> needs_of(const std::vector<Compiled>& variants) {
 }  // namespace
 
 std::string print_manifest(const std::vector<Compiled>& variants, size_t weights_bytes,
-                           const std::string& name, const std::string& folder) {
+                           const std::string& name, const Target& host, const std::string& folder) {
   const Compiled& compiled = variants.front();
   Ordered json;
   json["format"] = format_name;
@@ -62,6 +62,7 @@ std::string print_manifest(const std::vector<Compiled>& variants, size_t weights
   json["target"] = {{"name", full_name(compiled.target, needs_of(variants))},
                     {"triple", compiled.target.triple},
                     {"features", compiled.target.features}};
+  if (compiled.target.is_gpu()) json["host"] = host.name;
   json["inputs"] = faces(compiled.inputs);
   json["outputs"] = faces(compiled.outputs);
   json["weights_bytes"] = weights_bytes;
@@ -115,6 +116,7 @@ Manifest read_manifest(const std::string& folder) {
     Manifest manifest;
     manifest.name = json.at("name").get<std::string>();
     manifest.target = json.at("target").at("name").get<std::string>();
+    manifest.host = json.value("host", manifest.target);
     manifest.library_hash = library_files(folder)[shared_file];
     return manifest;
   } catch (const nlohmann::json::exception& error) {

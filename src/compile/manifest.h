@@ -15,15 +15,16 @@ inline constexpr const char* example_file = "example.c";
 
 /// The part of a manifest that Lathe reads.
 struct Manifest {
-  std::string name;          ///< of the functions
-  std::string target;        ///< name of the target
+  std::string name;    ///< of the functions
+  std::string target;  ///< name of the target
+  std::string host;    ///< name of the CPU that calls the library: the target, or a GPU's host
   std::string library_hash;  ///< of libmodel.so
 };
 
-/// Returns the manifest of a library of these variants, whose weights have so many bytes. Its other
-/// files must already be in "folder".
+/// Returns the manifest of a library of these variants, whose weights have so many bytes, for the
+/// CPU that calls it. Its other files must already be in "folder".
 std::string print_manifest(const std::vector<Compiled>& variants, size_t weights_bytes,
-                           const std::string& name, const std::string& folder);
+                           const std::string& name, const Target& host, const std::string& folder);
 
 /// Reads and checks the manifest of a folder.
 Manifest read_manifest(const std::string& folder);

@@ -14,6 +14,8 @@ struct lathe_model* lathe_api_create(const struct lathe_network* network, int th
 void lathe_api_destroy(const struct lathe_network* network, struct lathe_model* model);
 int lathe_api_run(const struct lathe_network* network, struct lathe_model* model,
                   const void* const* inputs, void* const* outputs);
+int lathe_api_repeat(const struct lathe_network* network, struct lathe_model* model, int times,
+                     double* seconds);
 int lathe_api_threads(const struct lathe_network* network, const struct lathe_model* model);
 const char* lathe_api_error(const struct lathe_network* network);
 

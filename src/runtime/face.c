@@ -19,6 +19,12 @@ int lathe_api_run(const struct lathe_network* network, struct lathe_model* model
   return lathe_model_run(model, inputs, outputs);
 }
 
+int lathe_api_repeat(const struct lathe_network* network, struct lathe_model* model, int times,
+                     double* seconds) {
+  (void)network;
+  return lathe_model_repeat(model, times, seconds);
+}
+
 int lathe_api_threads(const struct lathe_network* network, const struct lathe_model* model) {
   (void)network;
   return lathe_model_threads(model);

@@ -12,8 +12,15 @@ void* calloc(size_t count, size_t size);
 void* aligned_alloc(size_t alignment, size_t size);
 void free(void* memory);
 void* memset(void* memory, int byte, size_t size);
+void* memcpy(void* to, const void* from, size_t size);
+int setenv(const char* name, const char* value, int replace);
 int strcmp(const char* left, const char* right);
 int vsnprintf(char* text, size_t size, const char* format, va_list arguments);
+
+/* <dlfcn.h>; part of libc itself since glibc 2.34 */
+#define RTLD_NOW 2
+void* dlopen(const char* file, int mode);
+void* dlsym(void* library, const char* name);
 
 /* <sys/auxv.h>; what the kernel says of the processor, in bits that differ by architecture */
 #define AT_HWCAP 16

@@ -6,6 +6,7 @@
 #endif
 
 #include "runtime/error.h"
+#include "runtime/gpu.h"
 #include "runtime/libc.h"
 #include "runtime/pool.h"
 
@@ -29,6 +30,7 @@ struct lathe_model {
   struct patch* outputs;
   struct lathe_task* tasks;
   struct lathe_pool* pool;
+  void* elsewhere; /* the model of a machine that is not this processor; nothing above is used */
 };
 
 static _Thread_local char last_error[320];
@@ -169,7 +171,7 @@ static int check_network(const struct lathe_network* network) {
     return lathe_fail("damaged network: sizes out of range");
   for (int32_t i = 0; i < network->steps; ++i) {
     const struct lathe_step* step = &network->step[i];
-    if (!step->kernel || step->first < 0 || step->tensors < 0 || step->count < 0 ||
+    if ((!step->kernel && !network->machine) || step->first < 0 || step->tensors < 0 || step->count < 0 ||
         step->tensors > network->places - step->first ||
         (i < network->first_step && needs_run(network, step)))
       return lathe_fail("damaged network: step %d", i);
@@ -262,7 +264,7 @@ struct lathe_model* lathe_model_create(const struct lathe_network* network, int 
                LATHE_RUNTIME_VERSION);
     return NULL;
   }
-  if (check_target(network->target) || check_network(network)) return NULL;
+  if ((!network->machine && check_target(network->target)) || check_network(network)) return NULL;
   int available = processors();
   if (threads == 0) threads = available < LATHE_MOST_THREADS ? available : LATHE_MOST_THREADS;
   if (threads < 0 || threads > LATHE_MOST_THREADS) {
@@ -275,9 +277,11 @@ struct lathe_model* lathe_model_create(const struct lathe_network* network, int 
     return NULL;
   }
   model->network = network;
-  model->threads = threads;
+  model->threads = network->machine ? 1 : threads;
   sem_init(&model->turn, 0, 1);
-  if (allocate(model) == 0) {
+  if (network->machine) {
+    if (network->machine->create(network, &model->elsewhere) == 0) return model;
+  } else if (allocate(model) == 0) {
     resolve(model);
     model->pool =
         lathe_pool_create(threads, available, model->tasks, network->steps, network->scratch_bytes);
@@ -292,6 +296,7 @@ struct lathe_model* lathe_model_create(const struct lathe_network* network, int 
 
 void lathe_model_destroy(struct lathe_model* model) {
   if (!model) return;
+  if (model->elsewhere) model->network->machine->destroy(model->elsewhere);
   if (model->pool) lathe_pool_destroy(model->pool);
   sem_destroy(&model->turn);
   free(model->arena);
@@ -320,19 +325,18 @@ static void take_turn(struct lathe_model* model) {
 
 int lathe_model_prepare(struct lathe_model* model) {
   if (!model) return lathe_fail("no model");
+  int broken = 0;
   take_turn(model);
-  run_steps(model, 0, (int32_t)model->network->first_step);
+  if (model->elsewhere)
+    broken = model->network->machine->prepare(model->elsewhere);
+  else
+    run_steps(model, 0, (int32_t)model->network->first_step);
   sem_post(&model->turn);
-  return 0;
+  return broken;
 }
 
-int lathe_model_run(struct lathe_model* model, const void* const* inputs, void* const* outputs) {
-  if (!model) return lathe_fail("no model");
-  const struct lathe_network* network = model->network;
-  if (check_addresses("input", network->input, network->inputs, inputs) ||
-      check_addresses("output", network->output, network->outputs, (const void* const*)outputs))
-    return -1;
-  take_turn(model);
+/* Sets the addresses of inputs and outputs, and runs all steps on this processor. */
+static void run_here(struct lathe_model* model, const void* const* inputs, void* const* outputs) {
   for (int32_t i = 0; i < model->input_patches; ++i) {
     const struct patch* patch = &model->inputs[i];
     *patch->slot = (char*)inputs[patch->index] + patch->offset;
@@ -342,20 +346,60 @@ int lathe_model_run(struct lathe_model* model, const void* const* inputs, void* 
     *patch->slot = (char*)outputs[patch->index] + patch->offset;
   }
   model->ready = 1;
-  run_steps(model, (int32_t)network->first_step, network->steps);
+  run_steps(model, (int32_t)model->network->first_step, model->network->steps);
+}
+
+int lathe_model_run(struct lathe_model* model, const void* const* inputs, void* const* outputs) {
+  if (!model) return lathe_fail("no model");
+  const struct lathe_network* network = model->network;
+  if (check_addresses("input", network->input, network->inputs, inputs) ||
+      check_addresses("output", network->output, network->outputs, (const void* const*)outputs))
+    return -1;
+  int broken = 0;
+  take_turn(model);
+  if (model->elsewhere)
+    broken = network->machine->run(model->elsewhere, inputs, outputs);
+  else
+    run_here(model, inputs, outputs);
   sem_post(&model->turn);
-  return 0;
+  return broken;
 }
 
 int lathe_model_run_step(struct lathe_model* model, int32_t step) {
   if (!model) return lathe_fail("no model");
   if (step < 0 || step >= model->network->steps)
     return lathe_fail("step %d: the network has %d", step, model->network->steps);
+  if (model->elsewhere) {
+    take_turn(model);
+    int broken = model->network->machine->run_step(model->elsewhere, step);
+    sem_post(&model->turn);
+    return broken;
+  }
   take_turn(model);
   int able = model->ready || model->input_patches + model->output_patches == 0;
   if (able) run_steps(model, step, step + 1);
   sem_post(&model->turn);
   return able ? 0 : lathe_fail("step %d: no run has set the inputs and outputs yet", step);
+}
+
+int lathe_model_repeat(struct lathe_model* model, int32_t times, double* seconds) {
+  if (!model) return lathe_fail("no model");
+  int broken = 0;
+  take_turn(model);
+  if (model->elsewhere) {
+    broken = model->network->machine->repeat(model->elsewhere, times, seconds);
+  } else if (!model->ready) {
+    broken = lathe_fail("no run has set the inputs and outputs yet");
+  } else {
+    struct timespec from, to;
+    clock_gettime(CLOCK_MONOTONIC, &from);
+    for (int32_t i = 0; i < times; ++i)
+      run_steps(model, (int32_t)model->network->first_step, model->network->steps);
+    clock_gettime(CLOCK_MONOTONIC, &to);
+    *seconds = (double)(to.tv_sec - from.tv_sec) + 1e-9 * (double)(to.tv_nsec - from.tv_nsec);
+  }
+  sem_post(&model->turn);
+  return broken;
 }
 
 int lathe_model_threads(const struct lathe_model* model) { return model->threads; }

@@ -11,7 +11,7 @@ extern "C" {
 #endif
 
 /* Grows with every change of the structures below. */
-#define LATHE_RUNTIME_VERSION 3
+#define LATHE_RUNTIME_VERSION 4
 
 /* A compiled nest: runs the iterations from..to-1 of its outermost parallel loop on these tensors.
    "scratch" is memory of this worker alone, null if the network needs none. */
@@ -33,10 +33,24 @@ struct lathe_place {
 
 /* One call of a kernel; workers share its iterations. */
 struct lathe_step {
-  lathe_kernel kernel;
-  int32_t first; /* its tensors are places[first .. first+tensors-1] */
+  lathe_kernel kernel; /* null on a GPU */
+  int32_t first;       /* its tensors are places[first .. first+tensors-1] */
   int32_t tensors;
   int64_t count; /* iterations of the parallel loop; 1: one worker does it all */
+};
+
+/* A step of a GPU: the name of the kernel, and how many blocks run it of how many threads, along x,
+   y and z. */
+struct lathe_launch {
+  const char* kernel;
+  int32_t blocks[3];
+  int32_t threads[3];
+};
+
+/* Kernels of a GPU, as its driver takes them. */
+struct lathe_module {
+  const char* code; /* a text: a zero follows */
+  int64_t bytes;
 };
 
 /* What a caller sees of an input or output. */
@@ -65,14 +79,19 @@ struct lathe_network {
   int64_t prepared_bytes;
   int64_t first_step;               /* the steps before this one run once, when a model is made */
   const struct lathe_network* next; /* the same network for inputs of other shapes; null: none */
+  const struct lathe_machine* machine; /* gpu.h; null: this processor, and the rest is empty */
+  const struct lathe_launch* launch;   /* one for each step */
+  const struct lathe_module* module;
+  int64_t modules;
+  int64_t weight_bytes;
 };
 
 struct lathe_model;
 
 /* Makes a network ready to run with "threads" workers, the caller being one of them; 1: no other
-   thread is started, 0: one for each processor that this process may use. Returns null on failure;
-   lathe_last_error() says why. The network must outlive the model. After a fork(), the child has
-   none of the workers: it must make models of its own. */
+   thread is started, 0: one for each processor that this process may use. A GPU needs none. Returns
+   null on failure; lathe_last_error() says why. The network must outlive the model. After a fork(),
+   the child has none of the workers: it must make models of its own. */
 struct lathe_model* lathe_model_create(const struct lathe_network* network, int threads);
 void lathe_model_destroy(struct lathe_model* model);
 
@@ -87,6 +106,10 @@ int lathe_model_run(struct lathe_model* model, const void* const* inputs, void* 
 /* Runs one step alone, on the tensors of the last run. It is for measuring, and may be called any
    number of times. */
 int lathe_model_run_step(struct lathe_model* model, int32_t step);
+
+/* Runs the network "times" times more on the tensors of the last run, and says how many seconds
+   that took: without copies between host and device. */
+int lathe_model_repeat(struct lathe_model* model, int32_t times, double* seconds);
 
 int lathe_model_threads(const struct lathe_model* model);
 
