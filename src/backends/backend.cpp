@@ -8,6 +8,16 @@
 #include "base/error.h"
 
 namespace lathe {
+namespace {
+
+/// Is it the machine that a target means: the device of this number, or one of this kind?
+bool is_meant(const Target& machine, const Target& wanted) {
+  if (!wanted.is_gpu()) return machine.name == wanted.name;
+  if (wanted.gpu.device != any_device) return machine.gpu.device == wanted.gpu.device;
+  return machine.gpu.capability == wanted.gpu.capability;
+}
+
+}  // namespace
 
 const Backend& backend_for(const Target& target) {
   check(!target.name.empty(), "whoever compiles or runs says for which machine");
@@ -31,9 +41,7 @@ Target machine_named(const std::string& name) {
   Target wanted = target_named(name);
   std::vector<std::string> known;
   for (const Target& machine : backend_for(wanted).here()) {
-    bool same =
-        wanted.is_gpu() ? machine.gpu.device == wanted.gpu.device : machine.name == wanted.name;
-    if (same) return machine;
+    if (is_meant(machine, wanted)) return machine;
     known.push_back(full_name(machine));
   }
   if (known.empty()) fail("this computer has no machine for the target '{}'", name);
@@ -44,7 +52,7 @@ Target target_or_machine(const std::string& name) {
   Target wanted = target_named(name);
   if (!wanted.is_gpu()) return wanted;
   for (const Target& machine : backend_for(wanted).here()) {
-    if (machine.gpu.device == wanted.gpu.device) return machine;
+    if (is_meant(machine, wanted)) return machine;
   }
   return wanted;
 }

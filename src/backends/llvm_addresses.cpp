@@ -1,6 +1,9 @@
 // llvm_addresses.cpp: pointers that loops step. Interface: llvm_addresses.h.
 #include "backends/llvm_addresses.h"
 
+#include <llvm/IR/DataLayout.h>
+#include <llvm/IR/Module.h>
+
 namespace lathe {
 
 using llvm::Value;
@@ -14,30 +17,22 @@ bool is_access(const Instruction& i) {
 
 }  // namespace
 
-void LlvmAddresses::begin(Value* places, Value* scratch) {
-  std::vector<size_t> arguments = arguments_of(code_);
-  for (size_t i = 0; i < arguments.size(); ++i) {
-    Value* place = builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), places, i);
-    bases_[arguments[i]] = builder_.CreateLoad(builder_.getPtrTy(), place);
-  }
-  for (size_t t = 0; t < code_.tensors.size(); ++t) {
-    if (code_.scratch[t] >= 0) bases_[t] = moved(scratch, constant(code_.scratch[t]));
-  }
+void LlvmAddresses::begin(std::map<size_t, Value*> bases) {
+  bases_ = std::move(bases);
   std::map<Key, size_t> numbers;
   find_keys(code_.body, numbers);
   for (const Key& key : keys_) pointers_.push_back(bases_.at(key.tensor));
 }
 
-void LlvmAddresses::enter_shared(const std::vector<Value*>& coordinates) {
+void LlvmAddresses::enter_shared(const std::vector<Value*>& coordinates,
+                                 const std::vector<long>& extents) {
   for (size_t d = 0; d < coordinates.size(); ++d) {
-    set_coordinate(d, coordinates[d], {0, code_.parallel[d] - 1});
+    set_coordinate(d, coordinates[d], {0, extents[d] - 1});
   }
   for (size_t k = 0; k < keys_.size(); ++k) {
     for (size_t d = 0; d < coordinates.size(); ++d) {
       long c = keys_[k].coefficient(d) * bytes_of(keys_[k].tensor);
-      if (c != 0) {
-        pointers_[k] = moved(pointers_[k], builder_.CreateMul(coordinates_[d], constant(c)));
-      }
+      if (c != 0) pointers_[k] = moved(pointers_[k], coordinates_[d], c);
       move_by_floors(k, d);
     }
   }
@@ -47,7 +42,7 @@ std::map<size_t, Value*> LlvmAddresses::starts(const Instruction& loop) {
   std::map<size_t, Value*> result;
   for (size_t k : keys_inside_.at(&loop)) {
     long c = keys_[k].coefficient(loop.depth) * bytes_of(keys_[k].tensor);
-    if (c != 0) result[k] = moved(pointers_[k], constant(c * loop.from));
+    if (c != 0) result[k] = moved(pointers_[k], c * loop.from);
   }
   return result;
 }
@@ -56,7 +51,7 @@ LlvmAddresses::Loop LlvmAddresses::enter(const std::map<size_t, Value*>& starts,
                                          llvm::BasicBlock* before) {
   Loop state{{}, pointers_};
   for (const auto& [key, start] : starts) {
-    llvm::PHINode* phi = builder_.CreatePHI(builder_.getPtrTy(), 2);
+    llvm::PHINode* phi = builder_.CreatePHI(start->getType(), 2);
     phi->addIncoming(start, before);
     pointers_[key] = state.stepped[key] = phi;
   }
@@ -71,7 +66,7 @@ void LlvmAddresses::set(const Instruction& loop, Value* index) {
 void LlvmAddresses::leave(const Instruction& loop, Loop state) {
   for (const auto& [key, pointer] : state.stepped) {
     long c = keys_[key].coefficient(loop.depth) * bytes_of(keys_[key].tensor);
-    pointer->addIncoming(moved(pointer, constant(c)), builder_.GetInsertBlock());
+    pointer->addIncoming(moved(pointer, c), builder_.GetInsertBlock());
   }
   coordinates_.erase(loop.depth);
   pointers_ = std::move(state.outer);
@@ -79,7 +74,7 @@ void LlvmAddresses::leave(const Instruction& loop, Loop state) {
 
 Value* LlvmAddresses::of(const Instruction& access, long further) {
   long elements = access.offset.constant + further;
-  return moved(pointers_[key_of_.at(&access)], constant(elements * bytes_of(access.tensor)));
+  return moved(pointers_[key_of_.at(&access)], elements * bytes_of(access.tensor));
 }
 
 Value* LlvmAddresses::integer(const poly::Affine& a) {
@@ -96,18 +91,28 @@ Value* LlvmAddresses::integer(const poly::Affine& a) {
   Value* quotient = builder_.CreateSDiv(sum, divisor);
   Value* rest = builder_.CreateSub(sum, builder_.CreateMul(quotient, divisor));
   Value* negative = builder_.CreateICmpSLT(rest, constant(0));
-  return builder_.CreateSub(quotient, builder_.CreateZExt(negative, builder_.getInt64Ty()));
+  return builder_.CreateSub(quotient, builder_.CreateZExt(negative, index_));
 }
 
-Value* LlvmAddresses::constant(long value) {
-  return builder_.getInt64(static_cast<uint64_t>(value));
+Value* LlvmAddresses::constant(long value) { return llvm::ConstantInt::getSigned(index_, value); }
+
+Value* LlvmAddresses::moved(Value* pointer, long bytes) {
+  if (bytes == 0) return pointer;
+  return builder_.CreateGEP(builder_.getInt8Ty(), pointer,
+                            builder_.getInt64(static_cast<uint64_t>(bytes)));
 }
 
-Value* LlvmAddresses::moved(Value* pointer, Value* bytes) {
-  if (auto* number = llvm::dyn_cast<llvm::ConstantInt>(bytes); number && number->isZero()) {
-    return pointer;
+/// Moves a pointer by so many times some bytes. The product has the size of the pointer: it may be
+/// larger than coordinates are, and machines multiply and add such numbers at once.
+Value* LlvmAddresses::moved(Value* pointer, Value* times, long bytes) {
+  if (auto* number = llvm::dyn_cast<llvm::ConstantInt>(times)) {
+    return moved(pointer, number->getSExtValue() * bytes);
   }
-  return builder_.CreateGEP(builder_.getInt8Ty(), pointer, bytes);
+  const llvm::DataLayout& layout = builder_.GetInsertBlock()->getModule()->getDataLayout();
+  llvm::Type* type = layout.getIndexType(pointer->getType());
+  Value* product = builder_.CreateMul(builder_.CreateSExtOrTrunc(times, type),
+                                      llvm::ConstantInt::getSigned(type, bytes));
+  return builder_.CreateGEP(builder_.getInt8Ty(), pointer, product);
 }
 
 /// Returns  sum + factor * value, where no sum is 0.
@@ -166,9 +171,8 @@ void LlvmAddresses::set_coordinate(size_t depth, Value* value, poly::Interval ra
 void LlvmAddresses::move_by_floors(size_t key, size_t depth) {
   for (const auto& [floor, factor] : keys_[key].floors) {
     if (floors_[floor].depth != depth) continue;
-    Value* elements = builder_.CreateMul(integer(floors_[floor].of),
-                                         constant(factor * bytes_of(keys_[key].tensor)));
-    pointers_[key] = moved(pointers_[key], elements);
+    pointers_[key] =
+        moved(pointers_[key], integer(floors_[floor].of), factor * bytes_of(keys_[key].tensor));
   }
 }
 

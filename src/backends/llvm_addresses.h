@@ -19,14 +19,16 @@ namespace lathe {
 
 class LlvmAddresses {
  public:
-  LlvmAddresses(llvm::IRBuilder<>& builder, const Code& code) : builder_(builder), code_(code) {}
+  /// "index" is the type of coordinates, and of what is computed from them.
+  LlvmAddresses(llvm::IRBuilder<>& builder, const Code& code, llvm::IntegerType* index)
+      : builder_(builder), code_(code), index_(index) {}
 
-  /// Finds where the tensors begin: "places" points to the addresses of the arguments, "scratch" to
-  /// the worker's own memory. All coordinates are 0 so far.
-  void begin(llvm::Value* places, llvm::Value* scratch);
+  /// Gets the addresses where tensors begin. All coordinates are 0 so far.
+  void begin(std::map<size_t, llvm::Value*> bases);
 
-  /// Sets the coordinates of the loops that workers share, which are around all others.
-  void enter_shared(const std::vector<llvm::Value*>& coordinates);
+  /// Sets the coordinates of the loops that workers share, or the blocks and threads of a GPU. They
+  /// are around all others.
+  void enter_shared(const std::vector<llvm::Value*>& coordinates, const std::vector<long>& extents);
 
   /// What a loop steps.
   struct Loop {
@@ -47,6 +49,9 @@ class LlvmAddresses {
 
   /// Computes a quasi-affine function of the loops.
   llvm::Value* integer(const poly::Affine& a);
+
+  /// Returns a number of the type of coordinates.
+  llvm::Value* constant(long value);
 
  private:
   /// Accesses whose offsets differ by a constant: the same coefficients of the loops, and of floors
@@ -71,6 +76,7 @@ class LlvmAddresses {
   };
   llvm::IRBuilder<>& builder_;
   const Code& code_;
+  llvm::IntegerType* index_;
   std::map<size_t, llvm::Value*> bases_;        // of tensors
   std::map<size_t, llvm::Value*> coordinates_;  // by depth
   std::vector<poly::Interval> ranges_;          // of the coordinates
@@ -80,9 +86,9 @@ class LlvmAddresses {
   std::unordered_map<const Instruction*, std::set<size_t>> keys_inside_;  // loops and guards
   std::vector<llvm::Value*> pointers_;                                    // by key
 
-  llvm::Value* constant(long value);
   long bytes_of(size_t tensor) const { return size_of(code_.tensors[tensor].element); }
-  llvm::Value* moved(llvm::Value* pointer, llvm::Value* bytes);
+  llvm::Value* moved(llvm::Value* pointer, long bytes);
+  llvm::Value* moved(llvm::Value* pointer, llvm::Value* times, long bytes);
   llvm::Value* added(llvm::Value* sum, llvm::Value* value, long factor);
   size_t floor_named(const poly::Affine& of);
   Key key_of(const Instruction& access);

@@ -24,7 +24,9 @@ class LlvmCompiler : public Compiler {
       : target_(given), effort_(given_effort), machine_(make_machine(given)) {}
 
   std::string object(const std::vector<NamedCode>& kernels) override {
-    return emitted(kernels, llvm::CodeGenFileType::ObjectFile);
+    // Drivers of GPUs take assembly.
+    return emitted(kernels, target_.is_gpu() ? llvm::CodeGenFileType::AssemblyFile
+                                             : llvm::CodeGenFileType::ObjectFile);
   }
 
   std::string text(const std::string& form, const std::vector<NamedCode>& kernels) override {

@@ -5,7 +5,8 @@
 
 namespace lathe {
 
-/// Returns what compiles for a CPU. Its text forms are "llvm", LLVM's language, and "asm".
+/// Returns what compiles for a CPU, or for a GPU of NVIDIA, whose objects are PTX. Its text forms
+/// are "llvm", LLVM's language, and "asm".
 std::unique_ptr<Compiler> llvm_compiler(const Target& target, Effort effort);
 
 }  // namespace lathe

@@ -17,6 +17,7 @@
 #include "backends/llvm_addresses.h"
 #include "backends/llvm_machine.h"
 #include "backends/llvm_math.h"
+#include "backends/llvm_nvptx.h"
 #include "backends/llvm_squares.h"
 #include "base/error.h"
 
@@ -36,9 +37,17 @@ class Emitter {
         code_(code),
         builder_(context_),
         math_(builder_, module, target.architecture),
-        addresses_(builder_, code),
+        addresses_(builder_, code, index_type(module.getContext(), code, target)),
         target_(target),
+        written_(written_tensors(code)),
         values_(code.variables.size()) {
+    llvm::FastMathFlags flags;
+    flags.setAllowContract(true);
+    builder_.setFastMathFlags(flags);
+    if (target.is_gpu()) {
+      function_ = nvptx_entry(module, symbol, code);
+      return;
+    }
     llvm::Type* pointer = builder_.getPtrTy();
     llvm::Type* integer = builder_.getInt64Ty();
     auto* type =
@@ -51,15 +60,17 @@ class Emitter {
       function_->addFnAttr("prefer-vector-width", "512");
       function_->addFnAttr("min-legal-vector-width", "512");
     }
-    llvm::FastMathFlags flags;
-    flags.setAllowContract(true);
-    builder_.setFastMathFlags(flags);
   }
 
   void run() {
     builder_.SetInsertPoint(new_block("entry"));
-    addresses_.begin(function_->getArg(0), function_->getArg(1));
-    if (code_.parallel.empty()) {
+    addresses_.begin(bases());
+    if (target_.is_gpu()) {
+      std::vector<long> extents;
+      for (const Code::Axis& axis : code_.axes) extents.push_back(axis.extent);
+      addresses_.enter_shared(nvptx_axes(builder_, code_), extents);
+      emit(code_.body);
+    } else if (code_.parallel.empty()) {
       emit(code_.body);
     } else {
       emit_shared();
@@ -77,6 +88,7 @@ class Emitter {
   LlvmMath math_;
   LlvmAddresses addresses_;
   const Target& target_;
+  std::vector<bool> written_;  // tensors
   llvm::Function* function_;
   std::vector<Pieces> values_;
 
@@ -84,7 +96,33 @@ class Emitter {
     return llvm::BasicBlock::Create(context_, name, function_);
   }
 
-  Value* constant(long value) { return builder_.getInt64(static_cast<uint64_t>(value)); }
+  static llvm::IntegerType* index_type(llvm::LLVMContext& context, const Code& code,
+                                       const Target& target) {
+    return target.is_gpu() ? nvptx_index(context, code) : llvm::Type::getInt64Ty(context);
+  }
+
+  Value* constant(long value) { return addresses_.constant(value); }
+
+  /// Returns where tensors begin. On a CPU the first argument points to their addresses, and the
+  /// second to the worker's own memory.
+  std::map<size_t, Value*> bases() {
+    if (target_.is_gpu()) return nvptx_bases(builder_, function_, code_);
+    std::map<size_t, Value*> result;
+    std::vector<size_t> arguments = arguments_of(code_);
+    for (size_t i = 0; i < arguments.size(); ++i) {
+      Value* place =
+          builder_.CreateConstInBoundsGEP1_64(builder_.getPtrTy(), function_->getArg(0), i);
+      result[arguments[i]] = builder_.CreateLoad(builder_.getPtrTy(), place);
+    }
+    for (size_t t = 0; t < code_.tensors.size(); ++t) {
+      if (code_.scratch[t] < 0) continue;
+      Value* own = function_->getArg(1);
+      result[t] = code_.scratch[t] == 0
+                      ? own
+                      : builder_.CreateGEP(builder_.getInt8Ty(), own, constant(code_.scratch[t]));
+    }
+    return result;
+  }
 
   long bytes_of(size_t tensor) const { return size_of(code_.tensors[tensor].element); }
 
@@ -108,7 +146,7 @@ class Emitter {
       coordinates[d] = d == 0 ? rest : builder_.CreateURem(rest, extent);
       if (d > 0) rest = builder_.CreateUDiv(rest, extent);
     }
-    addresses_.enter_shared(coordinates);
+    addresses_.enter_shared(coordinates, code_.parallel);
     emit(code_.body);
     Value* next = builder_.CreateAdd(index, constant(1));
     index->addIncoming(next, builder_.GetInsertBlock());
@@ -120,7 +158,7 @@ class Emitter {
     using Kind = Instruction::Kind;
     for (const Instruction& i : block) {
       bool sets = i.kind != Kind::loop && i.kind != Kind::guard && i.kind != Kind::store &&
-                  i.kind != Kind::prefetch;
+                  i.kind != Kind::prefetch && i.kind != Kind::barrier;
       if (sets) set.insert(i.to);
       find_set(i.body, set);
     }
@@ -143,8 +181,9 @@ class Emitter {
     auto starts = addresses_.starts(loop);
     builder_.CreateBr(body);
     builder_.SetInsertPoint(body);
-    llvm::PHINode* index = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-    index->addIncoming(constant(loop.from), before);
+    Value* first = constant(loop.from);
+    llvm::PHINode* index = builder_.CreatePHI(first->getType(), 2);
+    index->addIncoming(first, before);
     LlvmAddresses::Loop addresses = addresses_.enter(starts, before);
     std::vector<llvm::PHINode*> phis;
     for (size_t v : variables) {
@@ -204,7 +243,7 @@ class Emitter {
 
   void emit(const Block& block) {
     Squares squares;
-    if (target_.lanes(size_of(Number::f32)) == square_side)
+    if (!target_.is_gpu() && target_.lanes(size_of(Number::f32)) == square_side)
       squares = find_squares(code_, block, square_side);
     std::set<size_t> inside;
     for (const auto& [at, members] : squares) inside.insert(members.begin(), members.end());
@@ -276,9 +315,10 @@ class Emitter {
       case Kind::store:
         return store(i);
       case Kind::barrier:
-        check(false, "only kernels of GPUs have barriers");
-        return;
+        check(target_.is_gpu(), "only kernels of GPUs have barriers");
+        return nvptx_barrier(builder_);
       case Kind::prefetch: {
+        if (target_.is_gpu()) return;  // other threads run meanwhile
         llvm::Function* prefetch = llvm::Intrinsic::getDeclaration(
             &module_, llvm::Intrinsic::prefetch, {builder_.getPtrTy()});
         // For reading, kept in the second cache, as data.
@@ -371,8 +411,25 @@ class Emitter {
     return result;
   }
 
-  llvm::Align alignment(size_t tensor) const {
-    return llvm::Align(static_cast<uint64_t>(bytes_of(tensor)));
+  /// Returns how an element is aligned that lies so many further than an access says. CPUs do not
+  /// ask for more than an element has.
+  llvm::Align alignment(const Instruction& i, long further = 0) const {
+    if (target_.is_gpu()) return nvptx_alignment(code_, i, further);
+    return llvm::Align(static_cast<uint64_t>(bytes_of(i.tensor)));
+  }
+
+  /// Loads from so many elements further than an access says.
+  Value* load_at(llvm::Type* type, const Instruction& i, long further) {
+    return marked(
+        builder_.CreateAlignedLoad(type, addresses_.of(i, further), alignment(i, further)), i);
+  }
+
+  /// Says of a load on a GPU that nothing changes what it reads, if so: it has a cache of its own.
+  Value* marked(llvm::LoadInst* load, const Instruction& i) {
+    if (target_.is_gpu() && !written_[i.tensor] && code_.spaces[i.tensor] == Space::global) {
+      load->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(context_, {}));
+    }
+    return load;
   }
 
   /// Must the lanes be converted one by one? LLVM 19 loses the last of three
@@ -418,7 +475,7 @@ class Emitter {
     long count = lanes(i.to);
     auto load_from = [&](llvm::Type* what, Value* bytes, long further) {
       Value* at = builder_.CreateGEP(builder_.getInt8Ty(), addresses_.of(i, further), bytes);
-      return math_.loaded(builder_.CreateAlignedLoad(what, at, alignment(i.tensor)), element);
+      return math_.loaded(marked(builder_.CreateAlignedLoad(what, at, alignment(i)), i), element);
     };
     if (count == 1) return load_from(type, picked_bytes(i, 0), 0);
     bool alike =
@@ -444,17 +501,13 @@ class Emitter {
     Element element = code_.tensors[i.tensor].element;
     llvm::Type* type = math_.memory_type(element);
     if (count == 1) {
-      return math_.loaded(
-          builder_.CreateAlignedLoad(type, addresses_.of(i, first * i.stride), alignment(i.tensor)),
-          element);
+      return math_.loaded(load_at(type, i, first * i.stride), element);
     }
     auto* vector = llvm::FixedVectorType::get(type, static_cast<unsigned>(count));
     if (is_odd(count, i.tensor, number(i.to))) {
       Value* all = nullptr;
       for (long k = 0; k < count; ++k) {
-        Value* one = builder_.CreateAlignedLoad(type, addresses_.of(i, (first + k) * i.stride),
-                                                alignment(i.tensor));
-        one = math_.loaded(one, element);
+        Value* one = math_.loaded(load_at(type, i, (first + k) * i.stride), element);
         if (k == 0) {
           all = llvm::PoisonValue::get(
               llvm::FixedVectorType::get(one->getType(), static_cast<unsigned>(count)));
@@ -464,14 +517,11 @@ class Emitter {
       return all;
     }
     if (i.stride == 1) {
-      return math_.loaded(builder_.CreateAlignedLoad(vector, addresses_.of(i, first * i.stride),
-                                                     alignment(i.tensor)),
-                          element);
+      return math_.loaded(load_at(vector, i, first), element);
     }
     Value* all = llvm::PoisonValue::get(vector);
     for (long k = 0; k < count; ++k) {
-      Value* one = builder_.CreateAlignedLoad(type, addresses_.of(i, (first + k) * i.stride),
-                                              alignment(i.tensor));
+      Value* one = load_at(type, i, (first + k) * i.stride);
       all = builder_.CreateInsertElement(all, one, static_cast<uint64_t>(k));
     }
     return math_.loaded(all, element);
@@ -499,7 +549,7 @@ class Emitter {
       std::vector<Value*> rows;
       for (long k = lane; k < lane + square_side; ++k) {
         rows.push_back(builder_.CreateAlignedLoad(vector, addresses_.of(first, k * first.stride),
-                                                  alignment(first.tensor)));
+                                                  alignment(first)));
       }
       rows = transposed(rows);
       for (size_t c = 0; c < columns.size(); ++c) values_[columns[c]->to].push_back(rows[c]);
@@ -517,7 +567,7 @@ class Emitter {
       for (long k = 0; k < square_side; ++k) {
         builder_.CreateAlignedStore(rows[static_cast<size_t>(k)],
                                     addresses_.of(first, (lane + k) * first.stride),
-                                    alignment(first.tensor));
+                                    alignment(first));
       }
     }
   }
@@ -536,7 +586,8 @@ class Emitter {
   void store(const Instruction& i, Value* value, long first, long count) {
     Element element = code_.tensors[i.tensor].element;
     auto put = [&](Value* what, long lane) {
-      builder_.CreateAlignedStore(what, addresses_.of(i, lane * i.stride), alignment(i.tensor));
+      long further = lane * i.stride;
+      builder_.CreateAlignedStore(what, addresses_.of(i, further), alignment(i, further));
     };
     bool odd = count > 1 && is_odd(count, i.tensor, number(i.args[0]));
     if (!odd) value = math_.stored(value, element);

@@ -57,12 +57,18 @@ void initialise_llvm() {
     LLVMInitializeX86TargetMC();
     LLVMInitializeX86AsmPrinter();
     LLVMInitializeX86AsmParser();
+    LLVMInitializeNVPTXTargetInfo();
+    LLVMInitializeNVPTXTarget();
+    LLVMInitializeNVPTXTargetMC();
+    LLVMInitializeNVPTXAsmPrinter();
     // Loads moved together keep all their values alive at once, and spill.
     set_option("misched-cluster", false);
     // Pointers are stepped as the loops are: finding that out again takes longer than all the rest.
     set_option("disable-lsr", true);
     // It moves addresses to where they are used, which is where they are.
     set_option("disable-cgp", true);
+    // Shared memory has less than 4 GiB.
+    set_option("nvptx-short-ptr", true);
   });
 }
 
@@ -73,8 +79,10 @@ std::unique_ptr<llvm::TargetMachine> make_machine(const Target& target) {
   if (found == nullptr) fail("target '{}': {}", target.name, error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  bool nvptx = target.architecture == Architecture::nvptx;
+  std::string processor = nvptx ? fmt::format("sm_{}", target.gpu.capability) : "generic";
   return std::unique_ptr<llvm::TargetMachine>(found->createTargetMachine(
-      target.triple, "generic", target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      target.triple, processor, target.features, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
       llvm::CodeGenOptLevel::Default));
 }
 

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backends/llvm_nvptx_math.h"
 #include "base/error.h"
 
 namespace lathe {
@@ -61,25 +62,34 @@ Value* LlvmMath::intrinsic(unsigned id, const std::vector<Value*>& args) {
   return builder_.CreateIntrinsic(args[0]->getType(), static_cast<ID>(id), args);
 }
 
-/// Calls a function of the C library, lane by lane.
-Value* LlvmMath::library(const char* name, const std::vector<Value*>& args) {
+/// Calls a function of the C library on one lane. A GPU has none: there it is one of ours, on f64.
+Value* LlvmMath::called(const char* name, std::vector<Value*> args) {
+  if (architecture_ == Architecture::nvptx) {
+    for (Value*& a : args) a = builder_.CreateFPCast(a, builder_.getDoubleTy());
+    return builder_.CreateFPCast(builder_.CreateCall(nvptx_function(module_, name), args), type());
+  }
   std::string symbol = number_ == Number::f32 ? std::string(name) + "f" : name;
   std::vector<llvm::Type*> types(args.size(), type());
   llvm::FunctionCallee function =
       module_.getOrInsertFunction(symbol, llvm::FunctionType::get(type(), types, false));
+  return builder_.CreateCall(function, args);
+}
+
+/// Calls a function of the C library, lane by lane.
+Value* LlvmMath::library(const char* name, const std::vector<Value*>& args) {
   auto* vector = llvm::dyn_cast<llvm::FixedVectorType>(args[0]->getType());
-  if (vector == nullptr) return builder_.CreateCall(function, args);
+  if (vector == nullptr) return called(name, args);
   Value* result = llvm::PoisonValue::get(vector);
   for (uint64_t k = 0; k < vector->getNumElements(); ++k) {
     std::vector<Value*> one;
     for (Value* a : args) one.push_back(builder_.CreateExtractElement(a, k));
-    result = builder_.CreateInsertElement(result, builder_.CreateCall(function, one), k);
+    result = builder_.CreateInsertElement(result, called(name, one), k);
   }
   return result;
 }
 
 /// Returns a value, or NaN where "b" is that. x86-64 chooses between two by one comparison, which
-/// sees NaN only in the first of them; a constant is none.
+/// sees NaN only in the first of them; a constant is none. The others have an instruction.
 Value* LlvmMath::unless_nan(Value* b, Value* value) {
   if (llvm::isa<llvm::Constant>(b)) return value;
   return builder_.CreateSelect(builder_.CreateFCmpUNO(b, b), b, value);
@@ -87,14 +97,14 @@ Value* LlvmMath::unless_nan(Value* b, Value* value) {
 
 Value* LlvmMath::maximum(Value* a, Value* b) {
   if (!is_float(number_)) return builder_.CreateSelect(builder_.CreateICmpSLT(a, b), b, a);
-  if (architecture_ == Architecture::aarch64) return intrinsic(intrinsics::maximum, {a, b});
+  if (architecture_ != Architecture::x86_64) return intrinsic(intrinsics::maximum, {a, b});
   if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
   return unless_nan(b, builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), b, a));
 }
 
 Value* LlvmMath::minimum(Value* a, Value* b) {
   if (!is_float(number_)) return builder_.CreateSelect(builder_.CreateICmpSLT(b, a), b, a);
-  if (architecture_ == Architecture::aarch64) return intrinsic(intrinsics::minimum, {a, b});
+  if (architecture_ != Architecture::x86_64) return intrinsic(intrinsics::minimum, {a, b});
   if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
   return unless_nan(b, builder_.CreateSelect(builder_.CreateFCmpOLT(b, a), b, a));
 }
@@ -142,7 +152,10 @@ Value* LlvmMath::greatest(Value* lanes) {
 /// e to the x in single precision: 2 to the n times the series of the rest, which is at most
 /// ln(2)/2. Seven terms leave an error below one unit in the last place.
 Value* LlvmMath::exponential(Value* x) {
-  if (number_ != Number::f32) return intrinsic(intrinsics::exp, {x});
+  if (number_ != Number::f32) {
+    if (architecture_ == Architecture::nvptx) return library("exp", {x});
+    return intrinsic(intrinsics::exp, {x});
+  }
   // Beyond these the result is infinite, or 0; NaN goes through.
   Value* bounded = minimum(maximum(x, same(-104, x)), same(89, x));
   Value* n =

@@ -54,6 +54,7 @@ class LlvmMath {
   llvm::Value* maximum(llvm::Value* a, llvm::Value* b);
   llvm::Value* minimum(llvm::Value* a, llvm::Value* b);
   llvm::Value* intrinsic(unsigned id, const std::vector<llvm::Value*>& args);
+  llvm::Value* called(const char* name, std::vector<llvm::Value*> args);
   llvm::Value* library(const char* name, const std::vector<llvm::Value*>& args);
   llvm::Value* exponential(llvm::Value* x);
   llvm::Value* hyperbolic_tangent(llvm::Value* x);

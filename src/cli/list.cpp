@@ -117,24 +117,34 @@ std::string description(const Target& target, const Backend& backend) {
   return text;
 }
 
+std::string gpu_description(const Target& target) {
+  const Gpu& gpu = target.gpu;
+  std::string text = fmt::format("blocks of {} threads, {} KiB shared, {} multiprocessors",
+                                 gpu.most_threads, gpu.shared_bytes >> 10, gpu.multiprocessors);
+  if (gpu.capability != 0) text += fmt::format(", sm_{}", gpu.capability);
+  return text;
+}
+
 std::vector<Row> target_rows() {
   std::vector<Row> rows;
   for (const Target& target : targets()) {
     const Backend& backend = backend_for(target);
     rows.push_back({target.name, backend.name, description(target, backend)});
   }
-  for (const Backend& backend : backends::all()) {
+  for (const Target& target : gpu_targets()) {
+    const Backend& backend = backend_for(target);
+    if (target.gpu.device == any_device) {
+      rows.push_back({target.name, backend.name, gpu_description(target) + "; any such device"});
+      continue;
+    }
     std::vector<Target> here = backend.here();
-    std::erase_if(here, [](const Target& machine) { return !machine.is_gpu(); });
-    if (here.empty() && backend.architectures.front() == Architecture::opencl) {
-      here.push_back(target_named("opencl"));
+    if (here.empty()) {
+      rows.push_back(
+          {target.name, backend.name, gpu_description(target) + "; this computer has none"});
     }
     for (const Target& machine : here) {
-      const Gpu& gpu = machine.gpu;
-      std::string text = fmt::format("blocks of {} threads, {} KiB shared", gpu.most_threads,
-                                     gpu.shared_bytes >> 10);
-      text += gpu.model.empty() ? "; this computer has none" : "; here: " + gpu.model;
-      rows.push_back({machine.name, backend.name, text});
+      rows.push_back(
+          {machine.name, backend.name, gpu_description(machine) + "; here: " + machine.gpu.model});
     }
   }
   return rows;

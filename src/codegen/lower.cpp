@@ -110,6 +110,16 @@ class Lowering {
       fail("'{}' has blocks of {} threads, but {} has at most {}", code_.name, code_.threads(),
            target_.name, gpu.most_threads);
     }
+    if (code_.extent(Mark::thread_z) > gpu.most_deep) {
+      fail("'{}' has blocks of {} threads along z, but {} has at most {} threads there", code_.name,
+           code_.extent(Mark::thread_z), target_.name, gpu.most_deep);
+    }
+    long blocks = std::max(code_.extent(Mark::block_y), code_.extent(Mark::block_z));
+    if (blocks > gpu.most_blocks) {
+      fail(
+          "'{}' has {} blocks along y or z, but {} has at most {} there: bind that loop to block.x",
+          code_.name, blocks, target_.name, gpu.most_blocks);
+    }
     if (code_.shared_bytes > gpu.shared_bytes) {
       fail("'{}' needs {} bytes of shared memory for a block, but {} has {}", code_.name,
            code_.shared_bytes, target_.name, gpu.shared_bytes);

@@ -7,7 +7,6 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
-#include <string_view>
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -106,22 +105,59 @@ const std::vector<Target>& cpus() {
 }
 
 /// What any device with OpenCL has, or nearly any: drivers tell more of those that are here.
-Target opencl_target(long device) {
-  Target target{device == 0 ? "opencl" : fmt::format("opencl:{}", device), Architecture::opencl, "",
-                "", Cpu{16, 32, false, 16 << 10, 256 << 10}};
-  target.gpu.device = device;
+Target opencl_target() {
+  return {"opencl", Architecture::opencl, "", "", Cpu{16, 32, false, 16 << 10, 256 << 10}};
+}
+
+/// What a CUDA device of some kind has. A block gets as much shared memory as it may without asking
+/// for more. A thread may have twice the registers, but then few blocks run at a time.
+Target cuda_target(long capability, long multiprocessors) {
+  Target target{fmt::format("cuda:sm_{}", capability), Architecture::nvptx, "nvptx64-nvidia-cuda",
+                fmt::format("+sm_{}", capability), Cpu{16, 32, false, 16 << 10, 256 << 10}};
+  target.gpu.shared_bytes = 48 << 10;
+  target.gpu.most_threads = 1024;
+  target.gpu.registers = 128;
+  target.gpu.multiprocessors = multiprocessors;
+  target.gpu.device = any_device;
+  target.gpu.capability = capability;
   return target;
 }
 
-/// Returns the number behind the colon of "opencl:1"; nothing if the name is another.
-std::optional<long> device_of(const std::string& name) {
-  constexpr std::string_view stem = "opencl";
+std::vector<Target> all_gpus() {
+  // Multiprocessors are those of a V100, T4, A100, RTX 3090, RTX 4090 and H200.
+  std::vector<Target> kinds = {cuda_target(70, 80), cuda_target(75, 40),  cuda_target(80, 108),
+                               cuda_target(86, 82), cuda_target(89, 128), cuda_target(90, 132)};
+  Target first = kinds.back();
+  first.name = "cuda";
+  first.gpu.device = 0;
+  std::vector<Target> all = {opencl_target(), first};
+  all.insert(all.end(), kinds.begin(), kinds.end());
+  return all;
+}
+
+/// Returns the number behind the colon of "opencl:1", if the name begins with "stem" and is of this
+/// form. The first device has no number.
+std::optional<long> device_of(const std::string& name, const std::string& stem) {
   constexpr size_t most_digits = 3;
   if (name == stem) return 0;
-  std::string digits = name.starts_with("opencl:") ? name.substr(stem.size() + 1) : "";
+  std::string digits = name.starts_with(stem + ":") ? name.substr(stem.size() + 1) : "";
   bool fits = !digits.empty() && digits.size() <= most_digits &&
               digits.find_first_not_of("0123456789") == std::string::npos;
   return fits ? std::optional(std::stol(digits)) : std::nullopt;
+}
+
+/// Finds a GPU by its name.
+std::optional<Target> gpu_named(const std::string& name) {
+  for (const Target& gpu : gpu_targets()) {
+    if (name == gpu.name) return gpu;
+    auto device = gpu.gpu.device == any_device ? std::nullopt : device_of(name, gpu.name);
+    if (!device) continue;
+    Target target = gpu;
+    target.gpu.device = *device;
+    if (*device > 0) target.name += fmt::format(":{}", *device);
+    return target;
+  }
+  return std::nullopt;
 }
 
 }  // namespace
@@ -174,9 +210,14 @@ long cache_bytes(int level) {
 
 const std::vector<Target>& targets() { return cpus(); }
 
+const std::vector<Target>& gpu_targets() {
+  static const std::vector<Target> all = all_gpus();
+  return all;
+}
+
 Target target_named(const std::string& name) {
   if (name == "native") return native_target();
-  if (auto device = device_of(name)) return opencl_target(*device);
+  if (auto gpu = gpu_named(name)) return *gpu;
   std::vector<std::string> known;
   for (Target target : targets()) {
     known.push_back(target.name);
@@ -184,7 +225,8 @@ Target target_named(const std::string& name) {
     add_extras(target, name.substr(target.name.size()));
     return target;
   }
-  fail("unknown target '{}'; there are native, {}, opencl", name, fmt::join(known, ", "));
+  for (const Target& gpu : gpu_targets()) known.push_back(gpu.name);
+  fail("unknown target '{}'; there are native, {}", name, fmt::join(known, ", "));
 }
 
 Target native_target() {

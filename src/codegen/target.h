@@ -16,7 +16,7 @@ inline long rounded_to_lines(long bytes) {
 }
 
 /// The instructions that every processor of a kind has.
-enum class Architecture { aarch64, x86_64, opencl };
+enum class Architecture { aarch64, x86_64, opencl, nvptx };
 
 /// Arithmetic on narrow numbers, which not every processor of an architecture has.
 enum class Extra {
@@ -47,9 +47,15 @@ struct Gpu {
   long most_threads = 256;       ///< of a block
   long registers = 64;           ///< of a thread, 32 bits each, that schedules count on
   long multiprocessors = 16;     ///< blocks that run at the same time
-  long device = 0;               ///< which one of this machine
+  long device = 0;               ///< which one of this machine; any_device if none is meant
   std::string model = {};        ///< what the device calls itself
+  long most_blocks = 65535;      ///< along y, and along z
+  long most_deep = 64;           ///< threads of a block along z
+  long capability = 0;           ///< of CUDA: the instructions that there are, 90 for "sm_90"
 };
+
+/// A kind of device, not one of this machine.
+constexpr long any_device = -1;
 
 /// What every machine has, and a part for each kind of machine. Schedules for one kind read its
 /// part.
@@ -63,7 +69,9 @@ struct Target {
   Gpu gpu = {};
 
   /// Do blocks of threads run its kernels?
-  bool is_gpu() const { return architecture == Architecture::opencl; }
+  bool is_gpu() const {
+    return architecture == Architecture::opencl || architecture == Architecture::nvptx;
+  }
   bool has(Extra extra) const { return cpu.extras.contains(extra); }
   long lanes(long element_bytes) const { return cpu.vector_bytes / element_bytes; }
 };
@@ -86,8 +94,13 @@ long cache_bytes(int level);
 /// Returns all CPUs that Lathe can compile for, sorted by name.
 const std::vector<Target>& targets();
 
-/// Returns a target by name; "native" is this machine, "opencl:1" the second device of this kind.
-/// Extras are added to the others' names, in
+/// Returns all GPUs that Lathe can compile for: the first device of each kind, "opencl" and "cuda",
+/// then the kinds of CUDA devices, "cuda:sm_90". A first device that is not here is an ordinary
+/// one.
+const std::vector<Target>& gpu_targets();
+
+/// Returns a target by name; "native" is this machine, "opencl:1" the second device of this kind,
+/// "cuda:sm_80" any device that has these instructions. Extras are added to the names of CPUs, in
 /// any order: "aarch64+f16+dot". For an unknown name the error lists those that exist.
 Target target_named(const std::string& name);
 

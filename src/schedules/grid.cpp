@@ -51,20 +51,21 @@ long iterations_of(const Order& order, const std::vector<std::string>& loops) {
 }
 
 /// Splits, reorders, merges and binds the loops of all statements, or of the one that "prefix"
-/// names.
+/// names. A block has "threads" threads, and at most "deep" along z.
 void map_loops(RecipeWriter& writer, const std::string& prefix, size_t statement,
-               const Mapping& mapping, long threads, bool merged) {
+               const Mapping& mapping, long threads, long deep, bool merged) {
   std::vector<std::string> blocks = mapping.grid, inner;
   // From the loop along memory outwards, loops become threads until a block is full.
   while (!blocks.empty() && inner.size() < 3 && threads > 1) {
     std::string loop = blocks.back();
     long extent = extent_in(writer.nest().order[statement], loop);
+    long most = inner.size() < 2 ? threads : std::min(threads, deep);
     blocks.pop_back();
-    if (extent > threads) {
-      writer.step("split", {prefix + loop, threads});
+    if (extent > most) {
+      writer.step("split", {prefix + loop, most});
       blocks.push_back(loop + ".o");
       loop += ".i";
-      extent = threads;
+      extent = most;
     }
     inner.insert(inner.begin(), loop);
     threads /= std::max(1L, extent);
@@ -120,7 +121,8 @@ std::optional<Written> together(const Situation& s, Choices& choices) {
   }
   long threads = choices.choose("threads", std::min(usual_threads, s.target.gpu.most_threads),
                                 within(thread_counts, 1, s.target.gpu.most_threads));
-  map_loops(writer, "", main, mapping, threads, s.nest.statements().size() > 1);
+  map_loops(writer, "", main, mapping, threads, s.target.gpu.most_deep,
+            s.nest.statements().size() > 1);
   if (judge_order(writer.nest()).violation) return std::nullopt;
   return writer.written();
 }
@@ -141,7 +143,7 @@ RecipeWriter one_kernel(const Situation& s, const RecipeWriter& before, size_t s
     }
     RecipeWriter writer = before;
     try {
-      map_loops(writer, prefix, statement, mapping, threads, false);
+      map_loops(writer, prefix, statement, mapping, threads, s.target.gpu.most_deep, false);
       if (!judge_order(writer.nest()).violation) return writer;
     } catch (const UserError&) {
     }
