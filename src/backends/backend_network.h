@@ -56,6 +56,7 @@ struct RuntimeObject {
 struct LibraryParts {
   std::vector<Tables> variants;  ///< one network for several shapes of its inputs
   std::span<const std::byte> weights;
+  bool without_weights = false;           ///< a GPU's runtime makes up as many
   std::vector<std::string_view> kernels;  ///< what a Compiler made of all of them
   Target host;                            ///< the CPU that calls the library; often the target
   std::vector<RuntimeObject> runtime;     ///< for the host

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <mutex>
 
+#include "backends/backend_program.h"
 #include "backends/llvm_tables.h"
 #include "base/error.h"
 #include "data/file.h"
@@ -73,6 +74,40 @@ void write_stub(const Target& target, const std::vector<std::string>& names,
   std::string object = path + ".o";
   write_assembly(target, assembly, object);
   link({"-shared", "-soname", soname, object, "-o", path});
+}
+
+/// What a program begins with: calls @MAIN@ by way of libc.
+std::string start_of(Architecture architecture, const std::string& main) {
+  std::string text = architecture == Architecture::aarch64 ? ".globl _start\n"
+                                                 "_start:\n"
+                                                 "  mov x29, #0\n"
+                                                 "  mov x30, #0\n"
+                                                 "  mov x5, x0\n"
+                                                 "  ldr x1, [sp]\n"
+                                                 "  add x2, sp, #8\n"
+                                                 "  mov x6, sp\n"
+                                                 "  adrp x0, @MAIN@\n"
+                                                 "  add x0, x0, :lo12:@MAIN@\n"
+                                                 "  mov x3, #0\n"
+                                                 "  mov x4, #0\n"
+                                                 "  bl __libc_start_main\n"
+                                               : ".globl _start\n"
+                                                 "_start:\n"
+                                                 "  xorl %ebp, %ebp\n"
+                                                 "  movq %rdx, %r9\n"
+                                                 "  popq %rsi\n"
+                                                 "  movq %rsp, %rdx\n"
+                                                 "  andq $-16, %rsp\n"
+                                                 "  pushq %rax\n"
+                                                 "  pushq %rsp\n"
+                                                 "  leaq @MAIN@(%rip), %rdi\n"
+                                                 "  xorl %ecx, %ecx\n"
+                                                 "  xorl %r8d, %r8d\n"
+                                                 "  call *__libc_start_main@GOTPCREL(%rip)\n"
+                                                 "  hlt\n";
+  constexpr std::string_view mark = "@MAIN@";
+  for (size_t at; (at = text.find(mark)) != std::string::npos;) text.replace(at, mark.size(), main);
+  return text;
 }
 
 /// Writes what a library is joined from. Returns the paths of the object files.
@@ -164,6 +199,26 @@ void link_shared(const Target& target, const std::string& object_file, const std
     llvm::sys::fs::remove(stub);
     llvm::sys::fs::remove(stub + ".o");
   }
+}
+
+void link_program(const Target& host, const std::vector<RuntimeObject>& objects,
+                  const std::string& main, const std::string& program) {
+  std::string libc = program + ".libc", start = program + ".start.o";
+  write_stub(host, {std::begin(libc_names), std::end(libc_names)}, "libc.so.6", libc);
+  write_assembly(host, start_of(host.architecture, main), start);
+  const char* loader = host.architecture == Architecture::aarch64 ? "/lib/ld-linux-aarch64.so.1"
+                                                                  : "/lib64/ld-linux-x86-64.so.2";
+  std::vector<std::string> arguments = {"-pie",           "--hash-style=gnu", "-z",    "relro", "-z", "now",
+                                        "-dynamic-linker", loader,             start};
+  std::vector<std::string> meanwhile = {libc, libc + ".o", start};
+  for (const RuntimeObject& object : objects) {
+    meanwhile.push_back(program + "." + object.name);
+    write_file(meanwhile.back(), {std::as_bytes(std::span(object.bytes))});
+    arguments.push_back(meanwhile.back());
+  }
+  arguments.insert(arguments.end(), {libc, "-o", program});
+  link(arguments);
+  for (const std::string& file : meanwhile) llvm::sys::fs::remove(file);
 }
 
 }  // namespace lathe

@@ -21,7 +21,8 @@ namespace intrinsics = llvm::Intrinsic;
 // LLVM's numbers for memory.
 constexpr unsigned global_memory = 1, shared_memory = 3;
 
-/// The longest vector that is loaded at once. All tensors are aligned to it.
+/// The longest vector that is loaded at once. Weights and what a unit has for itself are aligned to
+/// it; its inputs and outputs may begin within padding.
 constexpr uint64_t vector_alignment = 16;
 
 void find_written(const Block& block, std::vector<bool>& written) {
@@ -77,6 +78,12 @@ void annotate(llvm::Function* entry, const Code& code) {
   entry->getParent()
       ->getOrInsertNamedMetadata("nvvm.annotations")
       ->addOperand(llvm::MDNode::get(context, all));
+}
+
+/// Returns how a tensor is aligned where it begins.
+llvm::Align base_alignment(const Tensor& tensor) {
+  bool handed = tensor.role == Role::input || tensor.role == Role::output;
+  return llvm::Align(handed ? static_cast<uint64_t>(size_of(tensor.element)) : vector_alignment);
 }
 
 /// Is everything that is computed from coordinates inside "block" smaller than 2 to the 31?
@@ -147,8 +154,8 @@ llvm::Function* nvptx_entry(llvm::Module& module, const std::string& symbol, con
   bool waits = has_barrier(code.body);
   for (unsigned k = 0; k < arguments.size(); ++k) {
     bool changes = written[arguments[k]];
-    entry->addParamAttr(k,
-                        llvm::Attribute::getWithAlignment(context, llvm::Align(vector_alignment)));
+    entry->addParamAttr(
+        k, llvm::Attribute::getWithAlignment(context, base_alignment(code.tensors[arguments[k]])));
     if (!changes) entry->addParamAttr(k, llvm::Attribute::ReadOnly);
     // What other threads wrote before a barrier is seen behind it: "noalias" would deny that.
     if (!changes || !waits) entry->addParamAttr(k, llvm::Attribute::NoAlias);
@@ -215,9 +222,10 @@ llvm::Align nvptx_alignment(const Code& code, const Instruction& access, long fu
   long common = std::gcd(access.offset.constant + further, 0L);
   for (long c : access.offset.coefficients) common = std::gcd(common, c);
   for (const auto& floor : access.offset.floors) common = std::gcd(common, floor.coefficient);
-  auto step = static_cast<uint64_t>(common * bytes);
-  return common == 0 ? llvm::Align(vector_alignment)
-                     : llvm::commonAlignment(llvm::Align(vector_alignment), step);
+  llvm::Align base = base_alignment(code.tensors[access.tensor]);
+  // A quotient is a multiple of nothing that is known.
+  auto step = static_cast<uint64_t>(access.offset.divisor == 1 ? common * bytes : bytes);
+  return step == 0 ? base : llvm::commonAlignment(base, step);
 }
 
 }  // namespace lathe

@@ -93,7 +93,7 @@ class TableWriter {
         pointer_(llvm::PointerType::get(module.getContext(), 0)) {}
 
   void write() {
-    weights_ = elsewhere("lathe_weights");
+    weights_ = parts_.without_weights ? nothing() : elsewhere("lathe_weights");
     machine_ = modules_ = nothing();
     if (machine_name_ != nullptr) add_machine();
     // Each one refers to the next: the last is written first.
@@ -338,7 +338,8 @@ void write_tables(const LibraryParts& parts, const char* machine_name,
   module.setTargetTriple(target.triple);
   module.setDataLayout(machine->createDataLayout());
   // Not through LLVM's constants: weights may be hundreds of megabytes.
-  module.setModuleInlineAsm(
+  if (!parts.without_weights) {
+    module.setModuleInlineAsm(
       fmt::format(".section .rodata.lathe_weights,\"a\",%progbits\n"
                   ".balign 64\n"
                   ".globl lathe_weights\n"
@@ -346,6 +347,7 @@ void write_tables(const LibraryParts& parts, const char* machine_name,
                   "lathe_weights:\n"
                   ".incbin {}\n",
                   quoted(weights_file)));
+  }
   TableWriter(module, parts, machine_name).write();
   write_module(module, *machine, object_file);
 }

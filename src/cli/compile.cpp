@@ -195,6 +195,8 @@ std::function<int()> set_up_compile(Command& app) {
                  "'x=8x3x224x224'; programs choose when they run");
   app.add_option("--name", options->library.name, "the first word of all names of functions")
       ->otherwise("the network's name");
+  app.add_flag("--without-weights", options->library.without_weights,
+               "of a GPU: leave the weights out, and make some up to be measured with");
   app.add_flag("--thorough", options->thorough, "optimise the code for longer");
   app.add_option("--seed", options->network.seed, "seed of the weights, where they are random");
   return [options] { return run_compile(*options); };

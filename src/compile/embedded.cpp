@@ -14,6 +14,7 @@
 LATHE_EMBEDDED_RUNTIME(cuda);
 LATHE_EMBEDDED_RUNTIME(face);
 LATHE_EMBEDDED_RUNTIME(gpu);
+LATHE_EMBEDDED_RUNTIME(measure);
 LATHE_EMBEDDED_RUNTIME(opencl);
 LATHE_EMBEDDED_RUNTIME(pool);
 LATHE_EMBEDDED_RUNTIME(runtime);
@@ -50,6 +51,8 @@ std::vector<RuntimeObject> runtime_objects(const Target& host, const Target& tar
                                                                 : LATHE_RUNTIME_OBJECT(cuda));
   return objects;
 }
+
+RuntimeObject measuring_object(const Target& host) { return LATHE_RUNTIME_OBJECT(measure); }
 
 std::string_view header_text() {
   return between(lathe_embedded_model_h_in, lathe_embedded_model_h_in_end);

@@ -13,6 +13,9 @@ namespace lathe {
 /// no more.
 std::vector<RuntimeObject> runtime_objects(const Target& host, const Target& target);
 
+/// Returns the program that measures libraries where there is no Lathe: measure.c, with main().
+RuntimeObject measuring_object(const Target& host);
+
 /// Return the texts of model.h and example.c. In them, @NAME@ stands for the library's name.
 std::string_view header_text();
 std::string_view example_text();

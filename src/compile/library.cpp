@@ -63,9 +63,11 @@ Target host_of(const Target& target, const std::string& name) {
 
 /// Writes the two libraries. What they are made from lies in a folder of its own meanwhile.
 void write_libraries(const std::vector<Compiled>& variants, std::span<const std::byte> weights,
-                     const std::string& name, const Target& host, const FolderDraft& draft) {
+                     const std::string& name, const Target& host, bool without_weights,
+                     const FolderDraft& draft) {
   const Target& target = variants.front().target;
   LibraryParts parts;
+  parts.without_weights = without_weights;
   for (const Compiled& variant : variants) parts.variants.push_back(tables_of(variant, name));
   parts.weights = weights;
   parts.kernels = objects_of(variants);
@@ -115,7 +117,11 @@ void write_library(std::vector<Compiled> variants, const std::string& folder,
                    const LibraryOptions& options) {
   check_library(folder, options);
   check_variants(variants);
-  Target host = host_of(variants.front().target, options.host);
+  const Target& target = variants.front().target;
+  Target host = host_of(target, options.host);
+  if (options.without_weights && !target.is_gpu()) {
+    fail("a library for {} needs its weights; those of GPUs can make them up", target.name);
+  }
   std::vector<std::byte> weights = join_weights(variants);
   constexpr size_t most = size_t{3} << 29;  // code reaches 2 GiB on x86-64, and there is more
   if (weights.size() > most) {
@@ -124,7 +130,7 @@ void write_library(std::vector<Compiled> variants, const std::string& folder,
   std::string name = options.name.empty() ? identifier_of(variants.front().name) : options.name;
   FolderDraft draft(folder, record());
   try {
-    write_libraries(variants, weights, name, host, draft);
+    write_libraries(variants, weights, name, host, options.without_weights, draft);
     write(draft.file(header_file), with_name(header_text(), name));
     write(draft.file(example_file), with_name(example_text(), name));
     std::string at = fs::path(draft.file(manifest_file)).parent_path().string();

@@ -19,6 +19,7 @@ inline constexpr int library_version = 1;
 
 struct LibraryOptions {
   std::string name;  ///< of the functions: NAME_create, ...; empty: the network's, as an identifier
+  bool without_weights = false;  ///< of a GPU: it makes weights up, for measuring
   std::string host;  ///< the CPU that calls a library for a GPU; empty: one like this machine's
 };
 

@@ -142,11 +142,37 @@ void lathe_gpu_destroy(void* made) {
   free(model);
 }
 
+/* Small numbers of both signs in place of weights: a network without any is there to be measured. */
+static int make_weights_up(struct gpu_model* model) {
+  enum { NUMBERS = 1 << 18 };
+  const int64_t most = NUMBERS * (int64_t)sizeof(float), all = model->network->weight_bytes;
+  float* numbers = calloc(NUMBERS, sizeof *numbers);
+  if (!numbers) return lathe_fail("no memory for weights");
+  uint32_t state = 1;
+  for (int32_t i = 0; i < NUMBERS; ++i) {
+    state = state * 1664525u + 1013904223u;
+    numbers[i] = ((float)(state >> 8) / (float)(1 << 23) - 1.0f) * 0.05f;
+  }
+  int broken = 0;
+  for (int64_t at = 0; at < all && !broken; at += most) {
+    struct lathe_slot slot = {model->weights, at};
+    broken = model->driver->write(model->gpu, slot, numbers, all - at < most ? all - at : most);
+  }
+  if (!broken) broken = model->driver->wait(model->gpu);
+  free(numbers);
+  return broken;
+}
+
+static int write_weights(struct gpu_model* model) {
+  const struct lathe_network* network = model->network;
+  struct lathe_slot slot = {model->weights, 0};
+  if (!network->weights && network->weight_bytes > 0) return make_weights_up(model);
+  return model->driver->write(model->gpu, slot, network->weights, network->weight_bytes);
+}
+
 int lathe_gpu_prepare(void* made) {
   struct gpu_model* model = made;
-  struct lathe_slot slot = {model->weights, 0};
-  if (model->driver->write(model->gpu, slot, model->network->weights, model->network->weight_bytes))
-    return -1;
+  if (write_weights(model)) return -1;
   return launch_steps(model, 0, (int32_t)model->network->first_step) ||
                  model->driver->wait(model->gpu)
              ? -1

@@ -14,13 +14,52 @@ void free(void* memory);
 void* memset(void* memory, int byte, size_t size);
 void* memcpy(void* to, const void* from, size_t size);
 int setenv(const char* name, const char* value, int replace);
+char* strstr(const char* text, const char* part);
 int strcmp(const char* left, const char* right);
 int vsnprintf(char* text, size_t size, const char* format, va_list arguments);
+__attribute__((format(printf, 3, 4))) int snprintf(char* text, size_t size, const char* format, ...);
+double strtod(const char* text, char** end);
+typedef struct _IO_FILE FILE;
+extern FILE *stdout, *stderr;
+FILE* fopen(const char* path, const char* mode);
+int fclose(FILE* file);
+int fflush(FILE* file);
+size_t fread(void* memory, size_t size, size_t count, FILE* file);
+int fputs(const char* text, FILE* file);
+__attribute__((format(printf, 2, 3))) int fprintf(FILE* file, const char* format, ...);
 
 /* <dlfcn.h>; part of libc itself since glibc 2.34 */
 #define RTLD_NOW 2
 void* dlopen(const char* file, int mode);
 void* dlsym(void* library, const char* name);
+char* dlerror(void);
+
+/* <unistd.h>, <signal.h>, <sys/wait.h>, <poll.h>, <dirent.h> */
+#define SIGKILL 9
+#define POLLIN 1
+struct pollfd {
+  int fd;
+  short events, revents;
+};
+struct dirent {
+  unsigned long d_ino, d_off;
+  unsigned short d_reclen;
+  unsigned char d_type;
+  char d_name[256];
+};
+int fork(void);
+void _exit(int code) __attribute__((noreturn));
+int waitpid(int process, int* state, int options);
+int kill(int process, int signal);
+int pipe(int ends[2]);
+int close(int file);
+int access(const char* path, int mode);
+long read(int file, void* memory, size_t size);
+long write(int file, const void* memory, size_t size);
+int poll(struct pollfd* files, unsigned long count, int milliseconds);
+void* opendir(const char* path);
+struct dirent* readdir(void* folder);
+int closedir(void* folder);
 
 /* <sys/auxv.h>; what the kernel says of the processor, in bits that differ by architecture */
 #define AT_HWCAP 16

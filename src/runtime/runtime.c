@@ -185,7 +185,7 @@ static int check_network(const struct lathe_network* network) {
         place->index < 0 || place->index >= among ||
         (place->where == LATHE_ARENA && place->offset > network->arena_bytes) ||
         (place->where == LATHE_PREPARED && place->offset > network->prepared_bytes) ||
-        (place->where == LATHE_WEIGHTS && !network->weights))
+        (place->where == LATHE_WEIGHTS && !network->weights && !network->machine))
       return lathe_fail("damaged network: place %d", i);
   }
   return 0;

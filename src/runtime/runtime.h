@@ -73,7 +73,7 @@ struct lathe_network {
   const struct lathe_place* place;
   const struct lathe_face* input;
   const struct lathe_face* output;
-  const void* weights; /* aligned to 64 bytes */
+  const void* weights; /* aligned to 64 bytes; null on a GPU: made up, for measuring */
   int64_t arena_bytes;
   int64_t scratch_bytes; /* of one worker */
   int64_t prepared_bytes;

@@ -1,0 +1,19 @@
+/* Measuring compiled networks where there is no Lathe; see measure.c. */
+#ifndef LATHE_RUNTIME_MEASURE_H
+#define LATHE_RUNTIME_MEASURE_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Measures all jobs of a folder that have no result yet, for so many seconds each. Returns 0, or 1
+   if that was not possible at all. */
+int lathe_measure_jobs(const char* folder, double seconds);
+
+/* What main() is in the program. */
+int lathe_measure_main(int count, char** arguments);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
