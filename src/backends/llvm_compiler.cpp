@@ -106,6 +106,8 @@ class LlvmCompiler : public Compiler {
 
   std::string emitted(const std::vector<NamedCode>& kernels, llvm::CodeGenFileType type) {
     auto module = module_of(kernels);
+    // What writes PTX remembers the shared memory of functions that are gone.
+    if (target_.is_gpu()) writers_.clear();
     auto [entry, is_new] = writers_.try_emplace(type);
     Writer& writer = entry->second;
     if (is_new) add_passes(writer.passes, writer.stream, type);
