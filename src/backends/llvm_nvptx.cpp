@@ -19,7 +19,7 @@ using llvm::Value;
 namespace intrinsics = llvm::Intrinsic;
 
 // LLVM's numbers for memory.
-constexpr unsigned global_memory = 1, shared_memory = 3;
+constexpr unsigned global_memory = 1, shared_memory = 3, local_memory = 5;
 
 /// The longest vector that is loaded at once. Weights and what a unit has for itself are aligned to
 /// it; its inputs and outputs may begin within padding.
@@ -183,7 +183,7 @@ std::map<size_t, Value*> nvptx_bases(llvm::IRBuilder<>& builder, llvm::Function*
     } else {
       llvm::AllocaInst* own = builder.CreateAlloca(type);
       own->setAlignment(llvm::Align(vector_alignment));
-      bases[t] = own;
+      bases[t] = builder.CreateAddrSpaceCast(own, builder.getPtrTy(local_memory));
     }
   }
   return bases;
