@@ -163,8 +163,14 @@ std::vector<lathe_device> devices_of(const lathe_machine& machine) {
   return result;
 }
 
-std::unique_ptr<Device> open_gpu(const lathe_machine& machine, long number) {
-  return std::make_unique<GpuDevice>(machine, number);
+std::unique_ptr<Device> open_gpu(const lathe_machine& machine, const Target& target) {
+  long wanted = std::max(target.gpu.device, 0L);
+  int count = machine.driver->count();
+  if (count < 0) fail("{}", lathe_last_error());
+  if (wanted >= count) {
+    fail("the driver finds {} devices on this computer; there is no '{}'", count, target.name);
+  }
+  return std::make_unique<GpuDevice>(machine, wanted);
 }
 
 }  // namespace lathe

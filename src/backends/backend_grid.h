@@ -12,7 +12,7 @@ Grid grid_of(const Code& code);
 /// Returns what the driver says of its devices; none if there is no driver.
 std::vector<lathe_device> devices_of(const lathe_machine& machine);
 
-/// Opens a device. Fails if there is none of this number.
-std::unique_ptr<Device> open_gpu(const lathe_machine& machine, long number);
+/// Opens the device of a target. Fails if there is none.
+std::unique_ptr<Device> open_gpu(const lathe_machine& machine, const Target& target);
 
 }  // namespace lathe

@@ -32,9 +32,7 @@ std::unique_ptr<Compiler> cuda_compiler(const Target& target, Effort effort) {
   return std::make_unique<CudaCompiler>(target, effort);
 }
 
-std::unique_ptr<Device> cuda_device(const Target& target) {
-  return open_gpu(lathe_cuda, std::max(target.gpu.device, 0L));
-}
+std::unique_ptr<Device> cuda_device(const Target& target) { return open_gpu(lathe_cuda, target); }
 
 void cuda_library(const LibraryParts& parts) { write_library_for("lathe_cuda", parts); }
 

@@ -123,33 +123,34 @@ void write_stub(const Target& target, const std::vector<std::string>& names,
 
 /// What a program begins with: calls @MAIN@ by way of libc.
 std::string start_of(Architecture architecture, const std::string& main) {
-  std::string text = architecture == Architecture::aarch64 ? ".globl _start\n"
-                                                 "_start:\n"
-                                                 "  mov x29, #0\n"
-                                                 "  mov x30, #0\n"
-                                                 "  mov x5, x0\n"
-                                                 "  ldr x1, [sp]\n"
-                                                 "  add x2, sp, #8\n"
-                                                 "  mov x6, sp\n"
-                                                 "  adrp x0, @MAIN@\n"
-                                                 "  add x0, x0, :lo12:@MAIN@\n"
-                                                 "  mov x3, #0\n"
-                                                 "  mov x4, #0\n"
-                                                 "  bl __libc_start_main\n"
-                                               : ".globl _start\n"
-                                                 "_start:\n"
-                                                 "  xorl %ebp, %ebp\n"
-                                                 "  movq %rdx, %r9\n"
-                                                 "  popq %rsi\n"
-                                                 "  movq %rsp, %rdx\n"
-                                                 "  andq $-16, %rsp\n"
-                                                 "  pushq %rax\n"
-                                                 "  pushq %rsp\n"
-                                                 "  leaq @MAIN@(%rip), %rdi\n"
-                                                 "  xorl %ecx, %ecx\n"
-                                                 "  xorl %r8d, %r8d\n"
-                                                 "  call *__libc_start_main@GOTPCREL(%rip)\n"
-                                                 "  hlt\n";
+  std::string text = architecture == Architecture::aarch64
+                         ? ".globl _start\n"
+                           "_start:\n"
+                           "  mov x29, #0\n"
+                           "  mov x30, #0\n"
+                           "  mov x5, x0\n"
+                           "  ldr x1, [sp]\n"
+                           "  add x2, sp, #8\n"
+                           "  mov x6, sp\n"
+                           "  adrp x0, @MAIN@\n"
+                           "  add x0, x0, :lo12:@MAIN@\n"
+                           "  mov x3, #0\n"
+                           "  mov x4, #0\n"
+                           "  bl __libc_start_main\n"
+                         : ".globl _start\n"
+                           "_start:\n"
+                           "  xorl %ebp, %ebp\n"
+                           "  movq %rdx, %r9\n"
+                           "  popq %rsi\n"
+                           "  movq %rsp, %rdx\n"
+                           "  andq $-16, %rsp\n"
+                           "  pushq %rax\n"
+                           "  pushq %rsp\n"
+                           "  leaq @MAIN@(%rip), %rdi\n"
+                           "  xorl %ecx, %ecx\n"
+                           "  xorl %r8d, %r8d\n"
+                           "  call *__libc_start_main@GOTPCREL(%rip)\n"
+                           "  hlt\n";
   constexpr std::string_view mark = "@MAIN@";
   for (size_t at; (at = text.find(mark)) != std::string::npos;) text.replace(at, mark.size(), main);
   return text;
@@ -253,8 +254,8 @@ void link_program(const Target& host, const std::vector<RuntimeObject>& objects,
   write_assembly(host, start_of(host.architecture, main), start);
   const char* loader = host.architecture == Architecture::aarch64 ? "/lib/ld-linux-aarch64.so.1"
                                                                   : "/lib64/ld-linux-x86-64.so.2";
-  std::vector<std::string> arguments = {"-pie",           "--hash-style=gnu", "-z",    "relro", "-z", "now",
-                                        "-dynamic-linker", loader,             start};
+  std::vector<std::string> arguments = {"-pie", "--hash-style=gnu", "-z",   "relro", "-z",
+                                        "now",  "-dynamic-linker",  loader, start};
   std::vector<std::string> meanwhile = {libc, libc + ".o", start};
   for (const RuntimeObject& object : objects) {
     meanwhile.push_back(program + "." + object.name);

@@ -340,13 +340,13 @@ void write_tables(const LibraryParts& parts, const char* machine_name,
   // Not through LLVM's constants: weights may be hundreds of megabytes.
   if (!parts.without_weights) {
     module.setModuleInlineAsm(
-      fmt::format(".section .rodata.lathe_weights,\"a\",%progbits\n"
-                  ".balign 64\n"
-                  ".globl lathe_weights\n"
-                  ".hidden lathe_weights\n"
-                  "lathe_weights:\n"
-                  ".incbin {}\n",
-                  quoted(weights_file)));
+        fmt::format(".section .rodata.lathe_weights,\"a\",%progbits\n"
+                    ".balign 64\n"
+                    ".globl lathe_weights\n"
+                    ".hidden lathe_weights\n"
+                    "lathe_weights:\n"
+                    ".incbin {}\n",
+                    quoted(weights_file)));
   }
   TableWriter(module, parts, machine_name).write();
   write_module(module, *machine, object_file);

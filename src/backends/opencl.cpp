@@ -45,7 +45,7 @@ std::vector<Target> opencl_here() {
 void opencl_library(const LibraryParts& parts) { write_library_for("lathe_opencl", parts); }
 
 std::unique_ptr<Device> opencl_device(const Target& target) {
-  return open_gpu(lathe_opencl, target.gpu.device);
+  return open_gpu(lathe_opencl, target);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ int setenv(const char* name, const char* value, int replace);
 char* strstr(const char* text, const char* part);
 int strcmp(const char* left, const char* right);
 int vsnprintf(char* text, size_t size, const char* format, va_list arguments);
-__attribute__((format(printf, 3, 4))) int snprintf(char* text, size_t size, const char* format, ...);
+__attribute__((format(printf, 3, 4))) int snprintf(char* text, size_t size, const char* format,
+                                                   ...);
 double strtod(const char* text, char** end);
 typedef struct _IO_FILE FILE;
 extern FILE *stdout, *stderr;

@@ -296,11 +296,13 @@ static int allocate(void* made, int64_t bytes, uint64_t* memory) {
   size_t whole = bytes > 4 ? ((size_t)bytes + 3) / 4 * 4 : 4;
   int code = SUCCESS;
   buffer buffer = opencl.buffer_create(gpu->context, READ_AND_WRITE, whole, NULL, &code);
-  if (failed("allocating memory", code)) return -1;
+  char doing[64];
+  snprintf(doing, sizeof doing, "allocating %lld bytes", (long long)bytes);
+  if (failed(doing, code)) return -1;
   *memory = (uint64_t)(uintptr_t)buffer;
   code = opencl.fill(gpu->queue, buffer, &zero, sizeof zero, 0, whole, 0, NULL, NULL);
   if (code == SUCCESS) code = opencl.finish(gpu->queue);
-  return failed("allocating memory", code);
+  return failed(doing, code);
 }
 
 static buffer buffer_of(struct lathe_slot slot) { return (void*)(uintptr_t)slot.memory; }

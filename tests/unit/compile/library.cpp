@@ -7,6 +7,9 @@
 #include <thread>
 
 #include "compile/manifest.h"
+#include "data/file.h"
+#include "runtime/measure.h"
+#include "support/on_device.h"
 #include "support/temporary.h"
 
 namespace lathe {
@@ -101,6 +104,77 @@ TEST(Library, ForOtherMachines) {
     expect_failure([&] { LoadedLibrary(folder.file(target.name), 1); },
                    {"is compiled for " + target.name, "this machine is"});
   }
+}
+
+TEST(Library, HasTheKernelsOfAGpu) {
+  LATHE_NEEDS_OPENCL(target);
+  TemporaryDirectory folder;
+  Graph graph = small_graph("small");
+  write_library(compile(graph, {.target = *target}), folder.file("out"));
+  EXPECT_EQ(read_manifest(folder.file("out")).target, "opencl");
+  EXPECT_EQ(read_manifest(folder.file("out")).host, native_target().name);
+  Array x = ramp({1, 3, 8, 8});
+  std::vector<double> must =
+      Runner(compile(graph, {.target = native_target()}), 1).run({x})[0].reals();
+  LoadedLibrary library(folder.file("out"), 1);
+  for (int run = 0; run < 2; ++run) {
+    std::vector<double> is = library.run({x})[0].reals();
+    for (size_t i = 0; i < must.size(); ++i) ASSERT_NEAR(is[i], must[i], 1e-4) << i;
+  }
+}
+
+TEST(Library, OfAGpuIsCalledByACpu) {
+  TemporaryDirectory folder;
+  Compiled compiled = compile(small_graph("small"), {.target = target_named("cuda:sm_90")});
+  for (const char* host : {"aarch64", "x86-64-v3"}) {
+    LibraryOptions options;
+    options.host = host;
+    write_library(compiled, folder.file(host), options);
+    EXPECT_EQ(read_manifest(folder.file(host)).host, host);
+    if (target_named(host).architecture == native_target().architecture) continue;
+    expect_failure([&] { LoadedLibrary(folder.file(host), 1); }, {"compiled for", host});
+  }
+  auto refuse = [&](LibraryOptions options, const Compiled& what, const std::string& why) {
+    expect_failure([&] { write_library(what, folder.file("refused"), options); }, {why});
+  };
+  refuse({.name = {}, .host = "opencl"}, compiled, "is a GPU");
+  Compiled cpu = compile(small_graph("small"), {.target = native_target()});
+  refuse({.name = {}, .host = "aarch64"}, cpu, "leave out the host");
+  refuse({.name = {}, .without_weights = true}, cpu, "needs its weights");
+}
+
+void write_numbers(const std::string& path, const Array& array) {
+  std::vector<float> numbers;
+  for (double x : array.reals()) numbers.push_back(static_cast<float>(x));
+  write_file(path, {std::as_bytes(std::span(numbers))});
+}
+
+/// Measures a folder of jobs and returns its results.
+std::string measured(const std::string& folder) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(lathe_measure_jobs(folder.c_str(), 0.01), 0);
+  testing::internal::GetCapturedStdout();
+  return content_of(folder + "/results");
+}
+
+TEST(MeasureJobs, MeasuresComparesAndGoesOn) {
+  TemporaryDirectory folder;
+  Compiled compiled = compile(small_graph("small"), {.target = native_target()});
+  Array x = ramp({1, 3, 8, 8});
+  write_library(compiled, folder.file("small"));
+  write_numbers(folder.file("small/input0"), x);
+  write_numbers(folder.file("small/output0"), Runner(compiled, 1).run({x})[0]);
+  std::filesystem::create_directory(folder.file("broken"));
+  write_numbers(folder.file("broken/libmodel.so"), x);
+  std::string results = measured(folder.path());
+  EXPECT_NE(results.find("small milliseconds "), std::string::npos) << results;
+  EXPECT_NE(results.find(" off 0 first "), std::string::npos) << results;
+  EXPECT_NE(results.find("broken failed "), std::string::npos) << results;
+  write_library(compiled, folder.file("other"), {.name = "other"});
+  std::string more = measured(folder.path());
+  EXPECT_EQ(more.substr(0, results.size()), results) << "what is measured stays";
+  EXPECT_NE(more.find("other milliseconds "), std::string::npos) << more;
+  EXPECT_NE(more.find(" off -1 first "), std::string::npos) << "nothing to compare with";
 }
 
 TEST(Library, SaysWhichExtrasItNeeds) {
