@@ -45,27 +45,65 @@ void for_each_touch(Code& code, size_t tensor, const Visit& touch) {
   visit(code.body, tensor, ranges, touch);
 }
 
-/// Returns by how much each parallel loop moves the offset; nothing if it is not by a fixed step.
-std::optional<std::vector<long>> steps_of(const Affine& offset, size_t parallel) {
-  std::vector<long> steps(parallel, 0);
-  for (size_t i = 0; i < std::min(parallel, offset.coefficients.size()); ++i) {
-    steps[i] = offset.coefficients[i];
-    for (const auto& floor : offset.floors) {
-      if (poly::involved(floor.of)[i]) return std::nullopt;
-    }
+/// What the outermost loops add to an offset: a step for each, and floors of these loops alone.
+struct Added {
+  std::vector<long> steps;
+  std::vector<Affine::Floor> floors;
+};
+
+bool add_alike(const Added& a, const Added& b) {
+  return a.steps == b.steps &&
+         std::equal(a.floors.begin(), a.floors.end(), b.floors.begin(), b.floors.end(),
+                    [](const Affine::Floor& f, const Affine::Floor& g) {
+                      return f.coefficient == g.coefficient && poly::same(f.of, g.of);
+                    });
+}
+
+/// May a tensor be made smaller if floors of the outermost loops tell its elements apart?
+enum class Floors { kept, dropped };
+
+/// Does a function depend on some of the outermost loops, and does it on others?
+std::pair<bool, bool> depends(const Affine& of, size_t outermost) {
+  std::pair<bool, bool> result{false, false};
+  std::vector<bool> involved = poly::involved(of);
+  for (size_t i = 0; i < involved.size(); ++i) {
+    if (involved[i]) (i < outermost ? result.first : result.second) = true;
   }
-  return steps;
+  return result;
+}
+
+/// Returns the same function of so many loops: it depends on no others.
+Affine of_loops(Affine a, size_t count) {
+  a.coefficients.resize(count, 0);
+  for (auto& floor : a.floors) floor.of = of_loops(floor.of, count);
+  return a;
+}
+
+/// Returns what the outermost loops, so many of them, add to the offset; nothing if that cannot be
+/// taken apart from the rest.
+std::optional<Added> added_by(const Affine& offset, size_t outermost, Floors floors) {
+  Added added{std::vector<long>(outermost, 0), {}};
+  for (size_t i = 0; i < std::min(outermost, offset.coefficients.size()); ++i) {
+    added.steps[i] = offset.coefficients[i];
+  }
+  for (const auto& floor : offset.floors) {
+    auto [outer, inner] = depends(floor.of, outermost);
+    if (!outer) continue;
+    if (inner || floors == Floors::kept) return std::nullopt;
+    added.floors.push_back({floor.coefficient, of_loops(floor.of, outermost)});
+  }
+  return added;
 }
 
 /// Drops what the outermost loops, so many of them, add to the offsets, if they add the same
 /// everywhere. Returns how many elements are left.
-long shrink(Code& code, size_t tensor, size_t outermost) {
-  std::optional<std::vector<long>> common;
+long shrink(Code& code, size_t tensor, size_t outermost, Floors floors) {
+  std::optional<Added> common;
   bool alike = true;
   for_each_touch(code, tensor, [&](Instruction& i, const std::vector<Interval>&) {
-    auto steps = steps_of(i.offset, outermost);
-    if (!common) common = steps;
-    alike = alike && steps && common == steps;
+    auto added = added_by(i.offset, outermost, floors);
+    if (!common) common = added;
+    alike = alike && added && add_alike(*common, *added);
   });
   long whole = code.layouts[tensor].size;
   if (!alike || !common) return whole;
@@ -76,6 +114,9 @@ long shrink(Code& code, size_t tensor, size_t outermost) {
     all.resize(std::max(all.size(), i.offset.coefficients.size()), {0, 0});
     size_t shared = std::min(outermost, i.offset.coefficients.size());
     std::fill_n(i.offset.coefficients.begin(), shared, 0);
+    std::erase_if(i.offset.floors, [&](const Affine::Floor& floor) -> bool {
+      return depends(floor.of, outermost).first;
+    });
     Interval at = poly::bounds(i.offset, all);
     bool loads = i.kind == Instruction::Kind::load;
     long lanes = loads ? code.variables[i.to].lanes : i.lane;
@@ -95,7 +136,8 @@ void place_locals(Code& code, const std::vector<bool>& outside) {
   for (size_t t = 0; t < code.tensors.size(); ++t) {
     if (code.tensors[t].role != Role::local || outside[t] || !code.used[t]) continue;
     code.scratch[t] = code.scratch_bytes;
-    long bytes = shrink(code, t, code.parallel.size()) * size_of(code.tensors[t].element);
+    long bytes =
+        shrink(code, t, code.parallel.size(), Floors::kept) * size_of(code.tensors[t].element);
     code.scratch_bytes += rounded_to_lines(bytes);
   }
 }
@@ -107,7 +149,7 @@ void place_in_spaces(Code& code) {
   for (size_t t = 0; t < code.tensors.size(); ++t) {
     bool privately = code.spaces[t] == Space::privately;
     if (code.spaces[t] == Space::global || !code.used[t]) continue;
-    code.layouts[t].size = shrink(code, t, privately ? code.axes.size() : blocks);
+    code.layouts[t].size = shrink(code, t, privately ? code.axes.size() : blocks, Floors::dropped);
     long bytes = code.layouts[t].size * size_of(code.tensors[t].element);
     (privately ? code.private_bytes : code.shared_bytes) += bytes;
   }

@@ -70,6 +70,22 @@ TEST(OpenClOperators, ComputeWhatTheInterpreterDoes) {
   run_all_on_device(cases, *target);
 }
 
+/// On a machine with many multiprocessors slices of the threads of a block share sums.
+TEST(OpenClOperators, SlicesOfSumsComputeWhatTheInterpreterDoes) {
+  LATHE_NEEDS_OPENCL(machine);
+  Target many = *machine;
+  many.gpu.multiprocessors = 64;
+  Context ctx;
+  std::vector<CompiledCase> cases;
+  long sliced = 0;
+  for (const std::string& text : layers) {
+    cases.push_back(case_of_operator(text, ctx, many));
+    sliced += cases.back().story.find("rfactor") != std::string::npos ? 1 : 0;
+  }
+  EXPECT_GE(sliced, 4);
+  run_all_on_device(cases, *machine);
+}
+
 TEST(OpenClOperators, TilesTakesProducts) {
   Context ctx;
   Target target = target_named("opencl");
