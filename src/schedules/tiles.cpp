@@ -104,14 +104,19 @@ constexpr long least_block = 64;
 /// With fewer products there is nothing to share.
 constexpr long least_products = 4;
 
-/// Products between two barriers that are written out, and elements that a thread copies.
-constexpr long most_written_out = 1024, most_copies = 16;
+/// Products between two barriers that are written out, vectors that a thread copies, and their
+/// elements.
+constexpr long most_written_out = 1024, most_copies = 16, longest_vector = 8;
 
-/// Makes one loop of all loops of a copy from "around" on, and shares it among the threads of a
-/// slice: neighbours copy elements side by side.
+/// Makes one loop of the loops of a copy from "around" on, and shares it among the threads of a
+/// slice: neighbours copy elements side by side. What one thread uses at a time is one vector.
 void share_copy(RecipeWriter& writer, size_t statement, size_t around, long down, long across) {
   std::string name = writer.nest().statements()[statement].name, prefix = name + ":";
   std::vector<Loop> loops = writer.nest().order[statement].loops;
+  if (loops.size() > around + 1 && loops.back().extent <= longest_vector) {
+    writer.step("vectorize", {prefix + loops.back().name});
+    loops.pop_back();
+  }
   if (around >= loops.size()) return;
   std::string one = loops[around].name;
   long extent = loops[around].extent;
@@ -133,6 +138,19 @@ void share_copy(RecipeWriter& writer, size_t statement, size_t around, long down
     one += ".i";
   }
   writer.step("bind", {prefix + one, across > 1 ? "thread.x" : "thread.y"});
+}
+
+/// Lets weights lie in the order in which they are copied. That is done before the network runs:
+/// the loops that do it get names of their own, so that no later step is about them.
+void pack_weights_apart(RecipeWriter& writer, size_t statement) {
+  size_t first = writer.nest().statements().size();
+  writer.pack_weights(statement);
+  for (size_t i = first; i < writer.nest().statements().size(); ++i) {
+    std::string name = writer.nest().statements()[i].name;
+    for (const Loop& loop : std::vector<Loop>(writer.nest().order[i].loops)) {
+      writer.step("rename", {name + ":" + loop.name, name + "." + loop.name});
+    }
+  }
 }
 
 long extent_of(const RecipeWriter& writer, size_t statement, const std::string& loop) {
@@ -275,6 +293,7 @@ std::optional<Written> write_tiles(const Situation& s, Choices& choices) {
   std::vector<std::string> threads{down.threads, across.threads}, own{down.own, across.own};
   writer.reorder(join({blocks, {slices, pieces}, summed, threads, own}));
   writer.merge(blocks);
+  pack_weights_apart(writer, main);
   bind_blocks(writer, "", blocks);
   std::string name = writer.nest().statements()[main].name;
   if (!slices.empty()) {
@@ -301,7 +320,9 @@ std::optional<Written> write_tiles(const Situation& s, Choices& choices) {
   if (!down.threads.empty()) writer.step("bind", {down.threads, "thread.y"});
   if (!across.threads.empty()) writer.step("bind", {across.threads, "thread.x"});
   for (const std::string& loop : join({own})) writer.step("unroll", {loop});
-  bool short_sum = cut->piece * others * cut->each_row * cut->each_column <= most_written_out;
+  // Drivers of OpenCL write loops out where that helps, and take long for long code.
+  long written_out = cut->piece * others * cut->each_row * cut->each_column;
+  bool short_sum = s.target.architecture == Architecture::nvptx && written_out <= most_written_out;
   for (const std::string& loop : summed) {
     if (short_sum && extent_of(writer, main, loop) > 1) {
       writer.step("unroll", {name + ":" + loop});
