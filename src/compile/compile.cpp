@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <limits>
 #include <utility>
 
 #include "backends/backend_grid.h"
@@ -44,8 +45,8 @@ class Assembly {
     made_ = make_units(units_.units, options_);
     find_places();
     for (size_t n = 0; n < graph_.nodes.size(); ++n) add_steps(n);
-    place_buffers();
     put_first_steps_first();
+    place_buffers();
     for (ValueId id : graph_.inputs) {
       result_.inputs.push_back({graph_.values[id].name, graph_.values[id].type});
     }
@@ -72,6 +73,9 @@ class Assembly {
   std::map<std::string, long> constants_;  // offsets among the weights, by what they hold
   std::map<std::string, size_t> objects_;
   std::vector<CompiledStep> once_;  // steps that run when the network is loaded
+  long staying_bytes_ = 0;          // of buffers that are never used for something else
+
+  static constexpr size_t always = std::numeric_limits<size_t>::max() / 2;  // the last step
 
   // ---- places -----------------------------------------------------------------------------
 
@@ -193,8 +197,28 @@ class Assembly {
       }
       result_.scratch_bytes = std::max(result_.scratch_bytes, code.kernels[k].scratch_bytes);
       result_.needs.insert(code.kernels[k].needs.begin(), code.kernels[k].needs.end());
-      (code.once[k] ? once_ : result_.steps).push_back(std::move(step));
+      bool once = code.once[k] || (unit.border_only && stays(values));
+      (once ? once_ : result_.steps).push_back(std::move(step));
     }
+  }
+
+  /// Lets padded values have memory that nothing else is put into: then their borders are written
+  /// once. A GPU has the memory, and each launch costs as much as a small layer.
+  bool stays(const std::vector<ValueId>& values) {
+    constexpr long most_bytes = 256L << 20;
+    if (!options_.target.is_gpu()) return false;
+    for (ValueId id : values) {
+      if (id == no_value) continue;
+      const Where& where = places_.at(root_of(graph_, id));
+      if (where.kind != LATHE_ARENA) return false;
+      Lifetime& life = buffers_[where.index];
+      if (life.last == always) continue;
+      if (staying_bytes_ + life.bytes > most_bytes) return false;
+      staying_bytes_ += life.bytes;
+      life.first = 0;
+      life.last = always;
+    }
+    return true;
   }
 
   /// Gives the local tensors of a kernel that runs once a place of their own.

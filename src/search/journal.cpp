@@ -18,12 +18,14 @@ namespace {
 constexpr const char* tables = R"sql(
 PRAGMA journal_mode = WAL;
 PRAGMA synchronous = FULL;
+BEGIN;
 CREATE TABLE IF NOT EXISTS identity (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS trials (
   number INTEGER PRIMARY KEY, at TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP, subject TEXT NOT NULL,
   recipe TEXT NOT NULL, outcome TEXT NOT NULL, reason TEXT NOT NULL, time REAL NOT NULL,
   own REAL NOT NULL, details TEXT NOT NULL, UNIQUE (subject, recipe));
 CREATE TABLE IF NOT EXISTS numbers (name TEXT PRIMARY KEY, value REAL NOT NULL);
+COMMIT;
 )sql";
 
 constexpr const char* columns = "subject, recipe, outcome, reason, time, own, details";
@@ -177,6 +179,10 @@ JournalRecord read_journal(const std::string& folder) {
     fail("'{}' holds no search: 'lathe optimize ... --work-dir {}' makes one", folder, folder);
   }
   Database database(path, Database::Open::read);
+  // A search that is killed at its very start leaves an empty file.
+  Query tables_there(database, "SELECT count(*) FROM sqlite_master");
+  tables_there.step();
+  if (tables_there.integer(0) == 0) return {};
   JournalRecord record{identity_in(database), {}};
   Query query(database, fmt::format("SELECT number, at, {} FROM trials ORDER BY number", columns));
   while (query.step()) {

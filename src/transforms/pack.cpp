@@ -16,6 +16,7 @@
 
 #include "nest/marks.h"
 #include "transforms/transform_loops.h"
+#include "transforms/transform_neural.h"
 
 namespace lathe::transforms {
 namespace {
@@ -206,9 +207,11 @@ std::vector<Step> candidates_of_pack(const Nest& nest) {
       size_t blocks = least_depth(nest.order[s], Space::shared);
       if (blocks == 0) continue;
       for (const char* space : {"shared", "private"}) {
-        steps.push_back({"pack", {tensor.name, space}});
+        std::vector<Step> packs = {{"pack", {tensor.name, space}}};
         for (size_t i = blocks; i < nest.order[s].loops.size(); ++i)
-          steps.push_back({"pack", {tensor.name, nest.order[s].loops[i].name, space}});
+          packs.push_back({"pack", {tensor.name, nest.order[s].loops[i].name, space}});
+        std::copy_if(packs.begin(), packs.end(), std::back_inserter(steps),
+                     [&](const Step& step) { return applies(nest, step); });
       }
     }
   }

@@ -51,19 +51,23 @@ TEST(CudaPtx, HasEntriesBlocksThreadsSpacesAndBarriers) {
 }
 
 TEST(CudaPtx, VectorsAreLoadedWholeWhereTheyAreAligned) {
-  std::string text = ptx_of("add(c=8, h=4, w=16)", "bind(c, block.x) -> vectorize(w)");
-  expect_parts(text, {"ld.global.nc.v4.f32", "st.global.v4.f32"});
-  expect_none(text, {"ld.global.nc.f32", "st.global.f32"});
-  text = ptx_of("add(c=8, h=4, w=15)", "bind(c, block.x) -> vectorize(w)");
-  expect_parts(text, {"ld.global.nc.f32"});
-  expect_none(text, {".v4", ".v2"});
+  auto sum = [](long width) {
+    return ptx_of(
+        fmt::format("fused(f32[8x4x{0}], weight f32[8x4x{0}], calls=[\"add(%0, %1)\"])", width),
+        "bind(n, block.x) -> vectorize(w)");
+  };
+  // What is handed from unit to unit may begin within padding; weights do not.
+  std::string text = sum(16);
+  expect_parts(text, {"ld.global.nc.v4.f32", "ld.global.nc.f32", "st.global.f32"});
+  expect_none(text, {"st.global.v4", "st.global.v2"});
+  expect_none(sum(15), {".v4", ".v2"});
 }
 
 TEST(CudaPtx, NeighboursOfAnUnrolledLoopAreLoadedTogether) {
-  std::string text = ptx_of("matmul(i=8, j=32, k=16)",
-                            "split(j, 4) -> reorder(i, j.o, k, j.i) -> "
-                            "bind(i, block.x) -> bind(j.o, thread.x) -> unroll(j.i)");
-  expect_parts(text, {"ld.global.nc.v4.f32", "st.global.v4.f32"});
+  std::string text = ptx_of("conv(co=64, ci=16, oh=8, ow=8, k=1)",
+                            "reorder(co, oh, ow, ci) -> split(ci, 4) -> bind(co, block.y) -> "
+                            "bind(oh, block.x) -> bind(ow, thread.x) -> unroll(ci.i)");
+  expect_parts(text, {"ld.global.nc.v4.f32", "fma.rn.f32"});
   expect_none(text, {".local"});
 }
 

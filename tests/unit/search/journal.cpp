@@ -96,6 +96,14 @@ TEST(Journal, IsReadableAfterItsWriterWasKilled) {
   EXPECT_TRUE(journal.find("network", "4"));
 }
 
+TEST(Journal, IsEmptyWhereItsWriterWasKilledAtOnce) {
+  TemporaryDirectory folder;
+  folder.file("journal.db", "");
+  JournalRecord record = read_journal(folder.path());
+  EXPECT_TRUE(record.identity.empty());
+  EXPECT_TRUE(record.trials.empty());
+}
+
 TEST(Journal, SaysThatItIsDamaged) {
   TemporaryDirectory folder;
   { Journal(folder.path(), identity).add(some_trial("conv1: group(2)")); }
