@@ -29,17 +29,17 @@ std::string_view between(const char* begin, const char* end) {
   return {begin, static_cast<size_t>(end - begin)};
 }
 
+RuntimeObject object_for(const Target& host, const char* name, std::string_view aarch64,
+                         std::string_view x86_64) {
+  return {name, host.architecture == Architecture::aarch64 ? aarch64 : x86_64};
+}
+
 }  // namespace
 
+#define LATHE_BYTES(symbol) between(lathe_embedded_##symbol, lathe_embedded_##symbol##_end)
 // One file of the runtime, for the architecture of "host".
-#define LATHE_RUNTIME_OBJECT(file)                                                                   \
-  RuntimeObject {                                                                                    \
-#file ".o", host.architecture == Architecture::aarch64                                           \
-        ? between(                                                                                   \
-              lathe_embedded_##file##_aarch64_o,                                                     \
-              lathe_embedded_##file##_aarch64_o_end) : between(lathe_embedded_##file##_x86_64_o,     \
-                                                               lathe_embedded_##file##_x86_64_o_end) \
-  }
+#define LATHE_RUNTIME_OBJECT(file) \
+  object_for(host, #file ".o", LATHE_BYTES(file##_aarch64_o), LATHE_BYTES(file##_x86_64_o))
 
 std::vector<RuntimeObject> runtime_objects(const Target& host, const Target& target) {
   check(!host.is_gpu(), "programs run on CPUs");
@@ -54,17 +54,11 @@ std::vector<RuntimeObject> runtime_objects(const Target& host, const Target& tar
 
 RuntimeObject measuring_object(const Target& host) { return LATHE_RUNTIME_OBJECT(measure); }
 
-std::string_view header_text() {
-  return between(lathe_embedded_model_h_in, lathe_embedded_model_h_in_end);
-}
+std::string_view header_text() { return LATHE_BYTES(model_h_in); }
 
-std::string_view example_text() {
-  return between(lathe_embedded_example_c_in, lathe_embedded_example_c_in_end);
-}
+std::string_view example_text() { return LATHE_BYTES(example_c_in); }
 
-std::string_view training_text() {
-  return between(lathe_embedded_train_py, lathe_embedded_train_py_end);
-}
+std::string_view training_text() { return LATHE_BYTES(train_py); }
 
 std::string_view lathe_version() { return LATHE_VERSION; }
 

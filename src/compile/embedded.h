@@ -13,7 +13,8 @@ namespace lathe {
 /// no more.
 std::vector<RuntimeObject> runtime_objects(const Target& host, const Target& target);
 
-/// Returns the program that measures libraries where there is no Lathe: measure.c, with main().
+/// Returns what measures libraries where there is no Lathe: a program that begins with its function
+/// lathe_measure_main().
 RuntimeObject measuring_object(const Target& host);
 
 /// Return the texts of model.h and example.c. In them, @NAME@ stands for the library's name.

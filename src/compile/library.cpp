@@ -63,11 +63,11 @@ Target host_of(const Target& target, const std::string& name) {
 
 /// Writes the two libraries. What they are made from lies in a folder of its own meanwhile.
 void write_libraries(const std::vector<Compiled>& variants, std::span<const std::byte> weights,
-                     const std::string& name, const Target& host, bool without_weights,
+                     const std::string& name, const Target& host, const LibraryOptions& options,
                      const FolderDraft& draft) {
   const Target& target = variants.front().target;
   LibraryParts parts;
-  parts.without_weights = without_weights;
+  parts.without_weights = options.without_weights;
   for (const Compiled& variant : variants) parts.variants.push_back(tables_of(variant, name));
   parts.weights = weights;
   parts.kernels = objects_of(variants);
@@ -130,7 +130,7 @@ void write_library(std::vector<Compiled> variants, const std::string& folder,
   std::string name = options.name.empty() ? identifier_of(variants.front().name) : options.name;
   FolderDraft draft(folder, record());
   try {
-    write_libraries(variants, weights, name, host, options.without_weights, draft);
+    write_libraries(variants, weights, name, host, options, draft);
     write(draft.file(header_file), with_name(header_text(), name));
     write(draft.file(example_file), with_name(example_text(), name));
     std::string at = fs::path(draft.file(manifest_file)).parent_path().string();

@@ -62,10 +62,7 @@ static struct {
   result (*error_text)(result code, const char** text);
 } cuda;
 
-static const struct {
-  const char* name;
-  void* to;
-} functions[] = {
+static const struct lathe_function functions[] = {
     {"cuInit", &cuda.init},
     {"cuDriverGetVersion", &cuda.driver_version},
     {"cuDeviceGetCount", &cuda.device_count},
@@ -127,13 +124,9 @@ static int find_driver(void) {
   void* library = dlopen("libcuda.so.1", RTLD_NOW);
   if (!library)
     return lathe_fail("there is no CUDA driver (libcuda.so.1) on this computer; install NVIDIA's");
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
-    void* found = dlsym(library, functions[i].name);
-    if (!found)
-      return lathe_fail("the CUDA driver is too old: it has no %s; install a newer one",
-                        functions[i].name);
-    *(void**)functions[i].to = found;
-  }
+  if (lathe_find_functions(library, "the CUDA driver", functions,
+                           sizeof functions / sizeof *functions))
+    return -1;
   result code = cuda.init(0);
   if (code == NO_DEVICE) return lathe_fail("CUDA finds no device on this computer");
   if (failed("starting", code)) return -1;

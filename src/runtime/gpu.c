@@ -3,6 +3,7 @@
 
 #include "runtime/error.h"
 #include "runtime/libc.h"
+#include "runtime/made_up.h"
 
 struct gpu_model {
   const struct lathe_network* network;
@@ -15,6 +16,18 @@ struct gpu_model {
   struct lathe_call* calls; /* of every step */
   void* sequence;           /* all steps of a run; null if the driver has no such thing */
 };
+
+int lathe_find_functions(void* library, const char* whose, const struct lathe_function* functions,
+                         size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    void* found = dlsym(library, functions[i].name);
+    if (!found)
+      return lathe_fail("%s is too old: it has no %s; install a newer one", whose,
+                        functions[i].name);
+    *(void**)functions[i].to = found;
+  }
+  return 0;
+}
 
 static int launch_steps(struct gpu_model* model, int32_t first, int32_t end) {
   for (int32_t i = first; i < end; ++i)
@@ -148,11 +161,7 @@ static int make_weights_up(struct gpu_model* model) {
   const int64_t most = NUMBERS * (int64_t)sizeof(float), all = model->network->weight_bytes;
   float* numbers = calloc(NUMBERS, sizeof *numbers);
   if (!numbers) return lathe_fail("no memory for weights");
-  uint32_t state = 1;
-  for (int32_t i = 0; i < NUMBERS; ++i) {
-    state = state * 1664525u + 1013904223u;
-    numbers[i] = ((float)(state >> 8) / (float)(1 << 23) - 1.0f) * 0.05f;
-  }
+  lathe_make_up(numbers, NUMBERS, 0.05f);
   int broken = 0;
   for (int64_t at = 0; at < all && !broken; at += most) {
     struct lathe_slot slot = {model->weights, at};

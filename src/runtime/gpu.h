@@ -5,6 +5,8 @@
 #ifndef LATHE_RUNTIME_GPU_H
 #define LATHE_RUNTIME_GPU_H
 
+#include <stddef.h>
+
 #include "runtime/runtime.h"
 
 #ifdef __cplusplus
@@ -78,6 +80,16 @@ struct lathe_machine {
 
 extern const struct lathe_machine lathe_cuda;
 extern const struct lathe_machine lathe_opencl;
+
+/* A function of a driver's library, and the pointer that it is called through. */
+struct lathe_function {
+  const char* name;
+  void* to;
+};
+
+/* Sets the pointers of so many functions. "whose" is what lacks those that are not found. */
+int lathe_find_functions(void* library, const char* whose, const struct lathe_function* functions,
+                         size_t count);
 
 /* Makes a model on a gpu of the network's driver that is open already, and has loaded kernels. */
 int lathe_gpu_create_on(void* gpu, const struct lathe_network* network, void** model);

@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 #include "runtime/libc.h"
+#include "runtime/made_up.h"
 
 enum { MOST_FACES = 64, SAMPLES = 15, LIMIT_SECONDS = 60, NAME_BYTES = 256, PATH_BYTES = 4096 };
 
@@ -67,15 +68,6 @@ static int read_file(struct job* job, const char* kind, int index, void* bytes, 
   size_t got = fread(bytes, 1, count, file);
   fclose(file);
   return got == count;
-}
-
-/* Small numbers of both signs, the same in every run. */
-static void make_up(float* numbers, size_t count) {
-  unsigned state = 12345;
-  for (size_t i = 0; i < count; ++i) {
-    state = state * 1664525u + 1013904223u;
-    numbers[i] = (float)(state >> 8) / (float)(1 << 23) - 1.0f;
-  }
 }
 
 /* The greatest difference of floats, as a part of what they are on average. */
@@ -174,7 +166,7 @@ static int measure(struct job* job, double seconds, char* line, size_t size) {
     return -1;
   for (int i = 0; i < inputs.count; ++i)
     if (!read_file(job, "input", i, inputs.memory[i], (size_t)inputs.bytes[i]))
-      make_up(inputs.memory[i], (size_t)inputs.bytes[i] / sizeof(float));
+      lathe_make_up(inputs.memory[i], (size_t)inputs.bytes[i] / sizeof(float), 1.0f);
   void* model = create(1);
   if (!model || run(model, inputs.memory, outputs.memory)) return broken(job, "%s", error());
   double first = now() - began, off = compare(job, &outputs);
@@ -182,9 +174,10 @@ static int measure(struct job* job, double seconds, char* line, size_t size) {
   destroy(model);
   for (int i = 0; i < inputs.count; ++i) free(inputs.memory[i]);
   for (int i = 0; i < outputs.count; ++i) free(outputs.memory[i]);
+  if (done) return -1;
   snprintf(line, size, "%s milliseconds %.6f %.6f off %.3g first %.1f\n", job->name, 1e3 * times[0],
            1e3 * times[SAMPLES / 2], off, 1e3 * first);
-  return done;
+  return 0;
 }
 
 /* Appends a line to the results, and shows it. */

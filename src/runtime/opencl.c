@@ -60,10 +60,7 @@ static struct {
   int (*event_release)(event which);
 } opencl;
 
-static const struct {
-  const char* name;
-  void* to;
-} functions[] = {
+static const struct lathe_function functions[] = {
     {"clGetPlatformIDs", &opencl.platforms},
     {"clGetDeviceIDs", &opencl.devices},
     {"clGetDeviceInfo", &opencl.device_info},
@@ -151,11 +148,9 @@ static int find_driver(void) {
   if (!library)
     return lathe_fail(
         "there is no OpenCL library (libOpenCL.so.1) on this computer; install a driver, or PoCL");
-  for (size_t i = 0; i < sizeof functions / sizeof *functions; ++i) {
-    void* found = dlsym(library, functions[i].name);
-    if (!found) return lathe_fail("the OpenCL library has no %s", functions[i].name);
-    *(void**)functions[i].to = found;
-  }
+  if (lathe_find_functions(library, "the OpenCL library", functions,
+                           sizeof functions / sizeof *functions))
+    return -1;
   __atomic_store_n(&ready, 1, __ATOMIC_RELEASE);
   return 0;
 }

@@ -369,17 +369,16 @@ int lathe_model_run_step(struct lathe_model* model, int32_t step) {
   if (!model) return lathe_fail("no model");
   if (step < 0 || step >= model->network->steps)
     return lathe_fail("step %d: the network has %d", step, model->network->steps);
-  if (model->elsewhere) {
-    take_turn(model);
-    int broken = model->network->machine->run_step(model->elsewhere, step);
-    sem_post(&model->turn);
-    return broken;
-  }
+  int broken = 0;
   take_turn(model);
-  int able = model->ready || model->input_patches + model->output_patches == 0;
-  if (able) run_steps(model, step, step + 1);
+  if (model->elsewhere)
+    broken = model->network->machine->run_step(model->elsewhere, step);
+  else if (model->ready || model->input_patches + model->output_patches == 0)
+    run_steps(model, step, step + 1);
+  else
+    broken = lathe_fail("step %d: no run has set the inputs and outputs yet", step);
   sem_post(&model->turn);
-  return able ? 0 : lathe_fail("step %d: no run has set the inputs and outputs yet", step);
+  return broken;
 }
 
 int lathe_model_repeat(struct lathe_model* model, int32_t times, double* seconds) {

@@ -8,8 +8,6 @@
 
 #include "backends/llvm_machine.h"
 #include "backends/llvm_nvptx_math.h"
-#include "legality/legality.h"
-#include "nest/starts.h"
 #include "support/named_kernels.h"
 #include "support/temporary.h"
 
@@ -18,14 +16,7 @@ namespace {
 
 std::string ptx_of(const std::string& nest, const std::string& recipe,
                    const std::string& form = "ptx") {
-  Context ctx;
-  Nest result = with_starts(replay(parse_op(ctx, nest), parse_recipe(recipe)));
-  Target target = target_named("cuda:sm_80");
-  std::vector<NamedCode> kernels;
-  for (Code& code : lower(scan_for(target, result, row_major_layouts(result)), target)) {
-    kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
-  }
-  return print_kernels(target, form, kernels);
+  return printed_kernels(nest, recipe, target_named("cuda:sm_80"), form);
 }
 
 void expect_parts(const std::string& text, const std::vector<std::string>& parts) {

@@ -3,10 +3,7 @@
 
 #include <cstring>
 
-#include "legality/legality.h"
-#include "nest/starts.h"
-#include "ops/op.h"
-#include "support/layouts.h"
+#include "support/named_kernels.h"
 #include "support/on_device.h"
 #include "support/temporary.h"
 
@@ -14,14 +11,7 @@ namespace lathe::test {
 namespace {
 
 std::string source_of(const std::string& nest, const std::string& recipe) {
-  Context ctx;
-  Nest result = with_starts(replay(parse_op(ctx, nest), parse_recipe(recipe)));
-  Target target = target_named("opencl");
-  std::vector<NamedCode> kernels;
-  for (Code& code : lower(scan_for(target, result, row_major_layouts(result)), target)) {
-    kernels.push_back({fmt::format("kernel_{}", kernels.size()), std::move(code)});
-  }
-  return print_kernels(target, "source", kernels);
+  return printed_kernels(nest, recipe, target_named("opencl"), "source");
 }
 
 TEST(OpenClSource, HasBlocksThreadsSpacesAndBarriers) {
