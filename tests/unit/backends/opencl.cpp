@@ -3,6 +3,8 @@
 
 #include <cstring>
 
+#include "compile/compile.h"
+#include "models/model.h"
 #include "support/named_kernels.h"
 #include "support/on_device.h"
 #include "support/temporary.h"
@@ -28,6 +30,16 @@ TEST(OpenClSource, VectorsAreLoadedWhole) {
   std::string text = source_of("add(c=8, h=4, w=16)", "bind(c, block.x) -> vectorize(w)");
   EXPECT_NE(text.find("vload16(0, "), std::string::npos) << text;
   EXPECT_NE(text.find("vstore16("), std::string::npos) << text;
+}
+
+TEST(OpenClSource, TilesFitIntoTheMemoryOfABlock) {
+  // Lowering refuses a kernel that needs more.
+  Graph graph = initialised(load_model("resnet20-cifar"), 1);
+  for (long multiprocessors : {2, 16, 132}) {
+    Target target = target_named("opencl");
+    target.gpu.multiprocessors = multiprocessors;
+    EXPECT_FALSE(compile(graph, {.target = target}).steps.empty());
+  }
 }
 
 TEST(OpenClDevice, TellsWhatIsMissing) {
