@@ -341,7 +341,15 @@ class Emitter {
       case Kind::dot:
         values_[i.to] = dot(i);
         return;
+      case Kind::matrix:
+        values_[i.to] = matrix(i);
+        return;
       case Kind::splat: {
+        if (lanes(i.to) == 1) {
+          values_[i.to] = {builder_.CreateExtractElement(put_together(values_[i.args[0]]),
+                                                         static_cast<uint64_t>(i.lane))};
+          return;
+        }
         Number type = number(i.to);
         long from = width(lanes(i.args[0]), type), count = lanes(i.to);
         std::vector<int> mask(static_cast<size_t>(width(count, type)),
@@ -378,6 +386,14 @@ class Emitter {
       result.push_back(math_.dot(own[k], common, sums[k], factors));
     }
     return result;
+  }
+
+  /// Adds a product of matrices to the sums of a thread.
+  Pieces matrix(const Instruction& i) {
+    std::vector<Value*> args;
+    for (size_t a : i.args) args.push_back(put_together(values_[a]));
+    Value* sums = nvptx_matrix(builder_, number(i.args[0]), args);
+    return taken_apart(sums, lanes(i.to), number(i.to));
   }
 
   /// Returns a group of neighbours, as many as have the bytes of a sum, in all lanes of a register.

@@ -401,6 +401,7 @@ llvm::Type* LlvmMath::memory_type(Element element) {
     case Element::f16:
       return builder_.getHalfTy();
     case Element::f32:
+    case Element::tf32:
       return builder_.getFloatTy();
     case Element::f64:
       return builder_.getDoubleTy();
@@ -445,6 +446,18 @@ Value* LlvmMath::picked_elements(Value* index, const Instruction::Picked& along)
                             builder_.CreateMul(inner, constant(axis.inner)));
 }
 
+Value* LlvmMath::without_last_bits(Value* value, long count) {
+  // To the nearest, half to even; what is no number stays so.
+  Value* bits = builder_.CreateBitCast(value, like(builder_.getInt32Ty(), value));
+  Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, integer_same(count, bits)),
+                                  integer_same(1, bits));
+  long half = 1L << (count - 1), mask = -(1L << count);
+  Value* rounded = builder_.CreateAdd(bits, builder_.CreateAdd(odd, integer_same(half - 1, bits)));
+  rounded = builder_.CreateAnd(rounded, integer_same(mask, bits));
+  Value* none = builder_.CreateFCmpUNO(value, value);
+  return builder_.CreateSelect(none, integer_same(0x7fc00000, bits), rounded);
+}
+
 Value* LlvmMath::stored(Value* value, Element element) {
   if (is_float(element)) {
     bool same = element == Element::f16 && number_ == Number::f16;
@@ -454,15 +467,15 @@ Value* LlvmMath::stored(Value* value, Element element) {
     Value* single = builder_.CreateFPCast(value, like(builder_.getFloatTy(), value));
     if (element == Element::f16)
       return builder_.CreateFPTrunc(single, like(builder_.getHalfTy(), value));
-    // To the nearest, half to even; what is no number stays so.
-    Value* bits = builder_.CreateBitCast(single, like(builder_.getInt32Ty(), value));
-    Value* odd = builder_.CreateAnd(builder_.CreateLShr(bits, integer_same(16, bits)),
-                                    integer_same(1, bits));
-    Value* rounded = builder_.CreateAdd(bits, builder_.CreateAdd(odd, integer_same(0x7fff, bits)));
-    Value* none = builder_.CreateFCmpUNO(single, single);
-    rounded = builder_.CreateSelect(none, integer_same(0x7fc00000, bits), rounded);
-    return builder_.CreateTrunc(builder_.CreateLShr(rounded, integer_same(16, bits)),
-                                like(builder_.getInt16Ty(), value));
+    constexpr long bits_lost_of_tf32 = 13, bits_lost_of_bf16 = 16;
+    if (element == Element::tf32) {
+      return builder_.CreateBitCast(without_last_bits(single, bits_lost_of_tf32),
+                                    single->getType());
+    }
+    Value* rounded = without_last_bits(single, bits_lost_of_bf16);
+    return builder_.CreateTrunc(
+        builder_.CreateLShr(rounded, integer_same(bits_lost_of_bf16, rounded)),
+        like(builder_.getInt16Ty(), value));
   }
   llvm::Type* to = like(memory_type(element), value);
   if (element == Element::boolean) {

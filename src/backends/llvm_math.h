@@ -49,6 +49,8 @@ class LlvmMath {
   llvm::Type* like(llvm::Type* scalar, llvm::Value* value);
   llvm::Value* same(double value, llvm::Value* like);
   llvm::Value* integer_same(long value, llvm::Value* like);
+  /// Rounds an f32 so that so many of its last bits are 0. Returns its bits.
+  llvm::Value* without_last_bits(llvm::Value* value, long count);
   llvm::Value* truth(llvm::Value* condition);
   llvm::Value* unless_nan(llvm::Value* b, llvm::Value* value);
   llvm::Value* maximum(llvm::Value* a, llvm::Value* b);

@@ -211,6 +211,35 @@ void nvptx_barrier(llvm::IRBuilder<>& builder) {
   builder.CreateIntrinsic(intrinsics::nvvm_barrier0, {}, {});
 }
 
+Value* nvptx_matrix(llvm::IRBuilder<>& builder, Number factors, const std::vector<Value*>& args) {
+  auto* group = llvm::cast<llvm::FixedVectorType>(args[0]->getType());
+  bool wide = factors == Number::tf32;
+  unsigned elements = wide ? 1 : 2;  // of a register
+  unsigned registers = group->getNumElements() / elements;
+  auto part = [&](Value* all, unsigned index) {
+    llvm::SmallVector<int, 2> mask;
+    for (unsigned k = 0; k < elements; ++k) mask.push_back(static_cast<int>(index * elements + k));
+    Value* taken = builder.CreateShuffleVector(all, mask);
+    if (factors == Number::f16) return taken;
+    return builder.CreateBitCast(taken, builder.getInt32Ty());
+  };
+  auto instruction = factors == Number::tf32  ? intrinsics::nvvm_mma_m16n8k8_row_col_tf32
+                     : factors == Number::f16 ? intrinsics::nvvm_mma_m16n8k16_row_col_f32_f32
+                                              : intrinsics::nvvm_mma_m16n8k16_row_col_bf16;
+  constexpr size_t sums = 4, first_sum = 3;
+  std::vector<Value*> sum(args.begin() + first_sum, args.end());
+  for (unsigned k = 0; k < registers; k += 2) {
+    std::vector<Value*> operands = {part(args[0], k),     part(args[1], k), part(args[0], k + 1),
+                                    part(args[1], k + 1), part(args[2], k), part(args[2], k + 1)};
+    operands.insert(operands.end(), sum.begin(), sum.end());
+    Value* all = builder.CreateIntrinsic(instruction, {}, operands);
+    for (unsigned s = 0; s < sums; ++s) sum[s] = builder.CreateExtractValue(all, s);
+  }
+  Value* result = llvm::PoisonValue::get(llvm::FixedVectorType::get(builder.getFloatTy(), sums));
+  for (size_t s = 0; s < sums; ++s) result = builder.CreateInsertElement(result, sum[s], s);
+  return result;
+}
+
 llvm::IntegerType* nvptx_index(llvm::LLVMContext& context, const Code& code) {
   return Sizes(code).fit(code.body) ? llvm::Type::getInt32Ty(context)
                                     : llvm::Type::getInt64Ty(context);

@@ -25,6 +25,11 @@ std::vector<llvm::Value*> nvptx_axes(llvm::IRBuilder<>& builder, const Code& cod
 /// Waits for all threads of the block.
 void nvptx_barrier(llvm::IRBuilder<>& builder);
 
+/// Writes the instructions of Instruction::Kind::matrix: "args" are the values of its operands, of
+/// which the first three hold factors of this type. Returns a vector of the four sums.
+llvm::Value* nvptx_matrix(llvm::IRBuilder<>& builder, Number factors,
+                          const std::vector<llvm::Value*>& args);
+
 /// Returns the type of coordinates: 32 bits, if all that is computed from them fits.
 llvm::IntegerType* nvptx_index(llvm::LLVMContext& context, const Code& code);
 

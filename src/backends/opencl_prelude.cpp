@@ -22,6 +22,21 @@ std::string bf16_function(long size) {
       s, f, u, size, none);
 }
 
+/// Rounds f32 to tf32 in the same way.
+std::string tf32_function(long size) {
+  std::string suffix = size == 1 ? "" : fmt::format("{}", size);
+  std::string f = "float" + suffix, u = "uint" + suffix;
+  std::string none = size == 1 ? "x != x ? 0x7fc00000u : r"
+                               : fmt::format("select(r, ({})(0x7fc00000u), x != x)", u);
+  return fmt::format(
+      "{0} lathe_tf32_{2}({0} x) {{\n"
+      "  {1} b = as_{1}(x);\n"
+      "  {1} r = (b + ((b >> 13) & 1u) + 0xfffu) & ~0x1fffu;\n"
+      "  return as_{0}({3});\n"
+      "}}\n",
+      f, u, size, none);
+}
+
 }  // namespace
 
 std::string opencl_prelude() {
@@ -51,7 +66,7 @@ std::string opencl_prelude() {
       "  for (; n != 0; n >>= 1, x *= x) r = (n & 1) != 0 ? r * x : r;\n"
       "  return r;\n"
       "}\n";
-  for (long size : {1L, 2L, 4L, 8L, 16L}) text += bf16_function(size);
+  for (long size : {1L, 2L, 4L, 8L, 16L}) text += bf16_function(size) + tf32_function(size);
   return text + "#endif\n";
 }
 

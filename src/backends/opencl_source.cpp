@@ -48,6 +48,7 @@ std::string number_type(Number number) {
 std::string memory_type(Element element) {
   switch (element) {
     case Element::f32:
+    case Element::tf32:
       return "float";
     case Element::f64:
       return "double";
@@ -248,6 +249,8 @@ class Source {
         });
       case Kind::dot:
         fail("OpenCL kernels have no dot products");
+      case Kind::matrix:
+        fail("OpenCL kernels have no products of matrices");
       case Kind::splat:
         return each(i, [&](size_t, long size) {
           return fmt::format("({})({})", vector_of(number_type(number(i.to)), size),
@@ -563,6 +566,9 @@ class Source {
     std::string type = vector_of(memory_type(to), size);
     if (to == Element::bf16) {
       return fmt::format("lathe_bf16_{}({})", size, converted(value, from, Number::f32, size));
+    }
+    if (to == Element::tf32) {
+      return fmt::format("lathe_tf32_{}({})", size, converted(value, from, Number::f32, size));
     }
     if (to == Element::boolean) {
       if (size == 1) return fmt::format("{} != 0 ? 1 : 0", value);

@@ -17,6 +17,9 @@ struct Half {
 struct Brain {
   uint16_t bits;
 };
+struct Short {  // a float that was rounded
+  float value;
+};
 
 /// Calls f with a value of the C++ type that stores "element".
 template <class F>
@@ -26,6 +29,8 @@ auto dispatch(Element element, F f) {
       return f(Half{});
     case Element::bf16:
       return f(Brain{});
+    case Element::tf32:
+      return f(Short{});
     case Element::f32:
       return f(float{});
     case Element::f64:
@@ -68,10 +73,14 @@ To convert(From value) {
     return convert<double, To>(from_f16(value.bits));
   } else if constexpr (std::is_same_v<From, Brain>) {
     return convert<double, To>(from_bf16(value.bits));
+  } else if constexpr (std::is_same_v<From, Short>) {
+    return convert<double, To>(value.value);
   } else if constexpr (std::is_same_v<To, Half>) {
     return Half{to_f16(static_cast<double>(value))};
   } else if constexpr (std::is_same_v<To, Brain>) {
     return Brain{to_bf16(static_cast<double>(value))};
+  } else if constexpr (std::is_same_v<To, Short>) {
+    return Short{to_tf32(static_cast<double>(value))};
   } else if constexpr (std::is_same_v<To, bool>) {
     return value != From(0);
   } else if constexpr (std::is_floating_point_v<From> && std::is_same_v<To, uint64_t>) {
@@ -287,6 +296,12 @@ uint16_t to_bf16(double value) {
   auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
   if (std::isnan(value)) return static_cast<uint16_t>((bits >> 16) | 0x40);
   return static_cast<uint16_t>((bits + 0x7fff + ((bits >> 16) & 1)) >> 16);
+}
+
+float to_tf32(double value) {
+  if (std::isnan(value)) return std::numeric_limits<float>::quiet_NaN();
+  auto bits = std::bit_cast<uint32_t>(static_cast<float>(value));
+  return std::bit_cast<float>((bits + 0xfff + ((bits >> 13) & 1)) & ~0x1fffU);
 }
 
 }  // namespace lathe

@@ -89,5 +89,7 @@ uint16_t to_f16(double value);
 double from_f16(uint16_t bits);
 uint16_t to_bf16(double value);
 double from_bf16(uint16_t bits);
+/// Returns the nearest number of ten binary places, as an f32.
+float to_tf32(double value);
 
 }  // namespace lathe

@@ -24,12 +24,13 @@ constexpr Row integral(Element element, const char* name) {
 
 constexpr Row rows[] = {
     {Element::f16, "f16", 2, 0, 0},          {Element::bf16, "bf16", 2, 0, 0},
-    {Element::f32, "f32", 4, 0, 0},          {Element::f64, "f64", 8, 0, 0},
-    integral<int8_t>(Element::i8, "i8"),     integral<int16_t>(Element::i16, "i16"),
-    integral<int32_t>(Element::i32, "i32"),  integral<int64_t>(Element::i64, "i64"),
-    integral<uint8_t>(Element::u8, "u8"),    integral<uint16_t>(Element::u16, "u16"),
-    integral<uint32_t>(Element::u32, "u32"), integral<uint64_t>(Element::u64, "u64"),
-    {Element::boolean, "bool", 1, 0, 1},     {Element::string, "string", 0, 0, 0},
+    {Element::tf32, "tf32", 4, 0, 0},        {Element::f32, "f32", 4, 0, 0},
+    {Element::f64, "f64", 8, 0, 0},          integral<int8_t>(Element::i8, "i8"),
+    integral<int16_t>(Element::i16, "i16"),  integral<int32_t>(Element::i32, "i32"),
+    integral<int64_t>(Element::i64, "i64"),  integral<uint8_t>(Element::u8, "u8"),
+    integral<uint16_t>(Element::u16, "u16"), integral<uint32_t>(Element::u32, "u32"),
+    integral<uint64_t>(Element::u64, "u64"), {Element::boolean, "bool", 1, 0, 1},
+    {Element::string, "string", 0, 0, 0},
 };
 
 const Row& row_of(Element element) { return rows[static_cast<size_t>(element)]; }
@@ -55,6 +56,11 @@ std::optional<Element> element_named(std::string_view name) {
 }
 
 long size_of(Element element) { return row_of(element).size; }
+
+bool is_wider(Element element, Element than) {
+  if (size_of(element) != size_of(than)) return size_of(element) > size_of(than);
+  return element == Element::f32 && than == Element::tf32;
+}
 
 bool is_float(Element element) { return element <= Element::f64; }
 bool is_integral(Element element) { return !is_float(element) && element != Element::string; }

@@ -26,8 +26,11 @@ class Narrowing {
 
   Narrowed run() {
     if (has(Precision::int8)) make_integers();
-    for (Precision half : {Precision::f16, Precision::bf16}) {
-      if (has(half)) make_halves(half, half == Precision::f16 ? Element::f16 : Element::bf16);
+    constexpr std::pair<Precision, Element> narrow[] = {{Precision::f16, Element::f16},
+                                                        {Precision::bf16, Element::bf16},
+                                                        {Precision::tf32, Element::tf32}};
+    for (const auto& [precision, element] : narrow) {
+      if (has(precision)) make_halves(precision, element);
     }
     return std::move(result_);
   }

@@ -35,7 +35,7 @@ CalibrationSource source_of(const CalibrationArguments& arguments) {
 void add_precision_arguments(Command& app, PrecisionArguments& arguments) {
   app.add_option("--precision", arguments.precision,
                  "the type of numbers that layers read and write; int8 needs --data")
-      ->check(one_of({"f32", "f16", "bf16", "int8"}));
+      ->check(one_of({"f32", "tf32", "f16", "bf16", "int8"}));
   add_clipping_arguments(app, arguments.calibration);
 }
 

@@ -16,6 +16,7 @@ enum class Way {
   lanes,     ///< the lanes of vectors
   unrolled,  ///< one number after the other
   dot,       ///< the products that an instruction adds to each lane
+  matrix,    ///< with the loops inside, a product of matrices that a warp computes
   loop,      ///< a loop of the code
 };
 

@@ -18,8 +18,8 @@
 namespace lathe {
 
 /// The type that a variable is computed in; loads and stores convert other types. It is f32, f64,
-/// i32, i64, or f16 where the target has arithmetic for it. Variables of i8, u8 and bf16 hold
-/// factors of dot products.
+/// i32, i64, or f16 where the target has arithmetic for it. Variables of i8, u8, bf16 and tf32 hold
+/// factors of dot products and of products of matrices.
 using Number = Element;
 
 /// Returns the extra of a target without which nothing computes with this type, if there is one.
@@ -40,6 +40,9 @@ struct Instruction {
     fma,       ///< to = args[0] * args[1] + args[2]
     dot,       ///< to = args[2] + sums of products: each lane of its own neighbours in args[0] by
                ///< the group "lane" of args[1], which has as many and is the same for all lanes
+    matrix,    ///< to = args[3], ..., args[6] + what a warp adds to these sums of a thread: the
+               ///< product of matrices whose rows are args[0] and args[1], and whose columns are
+               ///< args[2] (matrices.h)
     splat,     ///< to = lane "lane" of args[0], in every lane
     copy,      ///< to = args[0]
     convert,   ///< to = args[0], in another type

@@ -20,15 +20,14 @@ bool moves_by(const poly::Affine& offset, size_t depth, long step) {
 /// Do dot products multiply integers without a sign by ones with a sign, or ones of the same kind?
 bool mixes_signs(const Target& target) { return target.architecture == Architecture::x86_64; }
 
-/// Is the statement the sum of products of two elements that are read?
+}  // namespace
+
 bool adds_product(const Statement& s) {
   using Op = Expr::Op;
   return s.update == Update::add && s.reads.size() == 2 && s.value.op == Op::mul &&
          s.value.args[0].op == Op::read && s.value.args[1].op == Op::read &&
          s.value.args[0].read != s.value.args[1].read;
 }
-
-}  // namespace
 
 Element dot_data(const Target& target) { return mixes_signs(target) ? Element::u8 : Element::i8; }
 

@@ -24,6 +24,9 @@ struct Dot {
 std::optional<Dot> dot_of(const LoopNode& loop, size_t lanes_depth, const Nest& nest,
                           const Target& target);
 
+/// Is the statement the sum of products of two elements that are read?
+bool adds_product(const Statement& s);
+
 /// Returns the type of 8-bit data that dot products of the target multiply by weights of i8.
 Element dot_data(const Target& target);
 

@@ -15,6 +15,7 @@
 #include "codegen/code.h"
 #include "codegen/dots.h"
 #include "codegen/locals.h"
+#include "codegen/matrices.h"
 #include "codegen/numbers.h"
 #include "codegen/prefetch.h"
 #include "codegen/tile.h"
@@ -77,6 +78,7 @@ class Lowering {
       place_locals(code_, outside_);
     }
     for (const Code::Variable& variable : code_.variables) {
+      if (target_.is_gpu()) break;  // extras are those of CPUs
       if (auto extra = extra_of(variable.number)) code_.needs.insert(*extra);
     }
     return std::move(code_);
@@ -193,6 +195,8 @@ class Lowering {
         bindings_.bind(node.depth, {node.from, node.from});
         return lower_dot(node.body.front(),
                          *dot_of(node, *bindings_.lanes_depth(), tree_.nest, target_));
+      case Way::matrix:
+        return lower_matrix(*matrix_of(node, tree_.nest, target_));
       case Way::loop:
         return lower_loop(node);
     }
@@ -377,6 +381,44 @@ class Lowering {
         common_factors(s.reads[dot.common].tensor, node.reads[dot.common], dot.terms, add.lane);
     add.args = {own, common, old_value(s.write.tensor, at, step)};
     write(s.write.tensor, at, step, writer_.emit(std::move(add), lanes, number_));
+  }
+
+  /// Adds a product of matrices to the sums of a thread.
+  void lower_matrix(const Matrix& matrix) {
+    const LoopNode& node = *matrix.statement;
+    const Statement& s = statement(node);
+    number_ = numbers_[node.statement].computed;
+    for (size_t depth : {matrix.r, matrix.c, matrix.p, matrix.q}) bindings_.bind(depth, {0, 0});
+    Instruction add{Instruction::Kind::matrix};
+    for (long r = 0; r < matrix_own; ++r) {
+      add.args.push_back(
+          load_group(s.reads[matrix.rows].tensor, offset_of_rows(matrix, r), matrix));
+    }
+    add.args.push_back(
+        load_group(s.reads[matrix.columns].tensor, offset_of_columns(matrix), matrix));
+    std::vector<Affine> sums;
+    for (long r = 0; r < matrix_own; ++r) {
+      for (long c = 0; c < matrix_own; ++c) {
+        bindings_.bind(matrix.r, {r, r});
+        bindings_.bind(matrix.c, {c, c});
+        sums.push_back(
+            poly::narrowed(node.write, bindings_.ranges(node.write.coefficients.size())));
+        add.args.push_back(old_value(s.write.tensor, sums.back(), 0));
+      }
+    }
+    size_t all = writer_.emit(std::move(add), static_cast<long>(sums.size()), number_);
+    for (size_t k = 0; k < sums.size(); ++k) {
+      Instruction one{Instruction::Kind::splat, 0, {all}};
+      one.lane = static_cast<long>(k);
+      write(s.write.tensor, sums[k], 0, writer_.emit(std::move(one), 1, number_));
+    }
+  }
+
+  /// Loads the factors that a thread hands over.
+  size_t load_group(size_t tensor, const Affine& offset, const Matrix& matrix) {
+    Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
+    return writer_.load(tensor, at, offset.coefficients[matrix.q], matrix.terms,
+                        code_.tensors[tensor].element);
   }
 
   size_t load_factors(size_t tensor, const Affine& offset, long count) {

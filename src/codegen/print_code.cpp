@@ -114,6 +114,8 @@ class Printer {
       case Kind::dot:
         return set(fmt::format("dot(v{}, lanes {} of v{}) + v{}", i.args[0], i.lane, i.args[1],
                                i.args[2]));
+      case Kind::matrix:
+        return set(fmt::format("matrix({})", variables()));
       case Kind::splat:
         return set(fmt::format("lane {} of {}", i.lane, variables()));
       case Kind::copy:

@@ -62,6 +62,8 @@ class Looking {
           walk(node.body);
         }
         return;
+      case Way::matrix:
+        return walk_matrix(node);
       case Way::dot:
         bindings_.bind(node.depth, {node.from, node.from});
         return walk(node.body);
@@ -70,6 +72,15 @@ class Looking {
         bindings_.bind(node.depth, {node.from, node.to - 1});
         walk(node.body);
         return;
+    }
+  }
+
+  /// A product of matrices touches all that its loops say.
+  void walk_matrix(const LoopNode& node) {
+    if (node.kind != LoopNode::Kind::loop) return look_at(node);
+    for (long i = node.from; i < node.to; ++i) {
+      bindings_.bind_unrolled(node, i);
+      walk_matrix(node.body.front());
     }
   }
 

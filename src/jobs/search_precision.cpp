@@ -13,6 +13,8 @@ std::string hindrance(Precision precision, const SearchJudge& judge) {
   switch (precision) {
     case Precision::f32:
       return "";
+    case Precision::tf32:
+      return "CPUs have no arithmetic for tf32";
     case Precision::f16:
       return halves ? "" : "this processor has no arithmetic for f16";
     case Precision::bf16:

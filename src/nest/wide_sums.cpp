@@ -78,7 +78,7 @@ Nest with_wide_sums(const Nest& nest) {
   std::vector<size_t> wide;
   for (size_t t = 0; t < nest.tensors().size(); ++t) {
     const Tensor& tensor = nest.tensors()[t];
-    bool narrow = tensor.element == Element::f16 || tensor.element == Element::bf16;
+    bool narrow = is_float(tensor.element) && tensor.element < Element::f32;
     if (!narrow || !has_sums(nest, t)) continue;
     wide.push_back(tensor.role == Role::local ? t : result.tensors().size());
     if (tensor.role != Role::local) result = with_own_sums(result, t);

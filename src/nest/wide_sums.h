@@ -17,7 +17,7 @@ bool has_sums(const Nest& nest, size_t tensor);
 /// copies it after all others.
 Nest with_own_sums(const Nest& nest, size_t output, const std::string& copy = "round");
 
-/// Returns the nest with all sums in f32 that would be in f16 or bf16.
+/// Returns the nest with all sums in f32 that would be in f16, bf16 or tf32.
 Nest with_wide_sums(const Nest& nest);
 
 }  // namespace lathe

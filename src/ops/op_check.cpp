@@ -12,7 +12,7 @@ namespace {
 void check_narrower(const Call& call, size_t i, Element to) {
   Element own = call.element(i);
   bool is_number = own != Element::boolean && own != Element::string;
-  if (is_number && is_float(own) == is_float(to) && size_of(own) < size_of(to)) return;
+  if (is_number && is_float(own) == is_float(to) && is_wider(to, own)) return;
   call.refuse("to=\"{}\" is no wider type than {}, that of operand {}", name_of(to), name_of(own),
               i);
 }

@@ -78,6 +78,7 @@ Element sum_element(Element element) {
   switch (element) {
     case Element::f16:
     case Element::bf16:
+    case Element::tf32:
       return Element::f32;
     case Element::boolean:
     case Element::i8:

@@ -20,7 +20,7 @@ Graph run_canonicalize_cast(const Graph& graph, const PassContext& /*context*/) 
   for (const Node& node : graph.nodes) {
     if (node.op != "cast" || node.inputs[0] == no_value) continue;
     const Type &from = graph.values[node.inputs[0]].type, &to = graph.values[node.outputs[0]].type;
-    if (from.dynamic || size_of(from.element) >= size_of(to.element)) continue;
+    if (from.dynamic || !is_wider(to.element, from.element)) continue;
     const std::vector<size_t>& readers = users[node.outputs[0]];
     // The first reader keeps the cast that is there.
     for (size_t i = 1; i < readers.size(); ++i) {

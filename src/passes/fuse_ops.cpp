@@ -141,7 +141,7 @@ class Fuser {
     Element to = type(id).element;
     return is_float(to) && std::any_of(from.inputs.begin(), from.inputs.end(), [&](ValueId read) {
              return read != no_value && is_float(type(read).element) &&
-                    size_of(type(read).element) > size_of(to);
+                    is_wider(type(read).element, to);
            });
   }
 

@@ -10,6 +10,26 @@ namespace lathe::schedules {
 /// first ones become one loop if there are more than axes.
 void bind_blocks(RecipeWriter& writer, const std::string& prefix, std::vector<std::string> loops);
 
+/// The loops of a product, by what they move.
+struct FactorLoops {
+  std::vector<std::string> samples, rows, columns, summed;
+};
+
+/// Sorts the loops of a statement that adds products of two tensors. Columns lie along memory.
+std::optional<FactorLoops> factor_loops(const Statement& s, const Roles& roles);
+
+long product_of_extents(const Roles& roles, const std::vector<std::string>& loops);
+
+/// Makes one loop of several that are directly inside each other. Returns its name.
+std::string fused_into_one(RecipeWriter& writer, std::vector<std::string> loops);
+
+/// Lets weights lie in the order in which they are read. That is done before the network runs: the
+/// loops that do it get names of their own, so that no later step is about them.
+void pack_weights_apart(RecipeWriter& writer, size_t statement);
+
+/// Returns all names of several lists that are not "".
+std::vector<std::string> joined(std::initializer_list<std::vector<std::string>> lists);
+
 /// Returns the greatest divisor of "n" that is at most "most".
 long greatest_divisor(long n, long most);
 

@@ -18,55 +18,6 @@
 namespace lathe::schedules {
 namespace {
 
-/// The loops of a product, by what they move.
-struct ProductLoops {
-  std::vector<std::string> samples, rows, columns, summed;
-};
-
-/// Sorts the loops of a statement that adds products of two tensors.
-std::optional<ProductLoops> product_loops(const Statement& s, const Roles& roles) {
-  bool product = s.update == Update::add && s.value.op == Expr::Op::mul &&
-                 s.value.args[0].op == Expr::Op::read && s.value.args[1].op == Expr::Op::read;
-  if (!product || s.reads.size() != 2 || s.value.args[0].read == s.value.args[1].read) {
-    return std::nullopt;
-  }
-  ProductLoops loops;
-  for (const LoopRole& loop : roles.loops) {
-    bool first = loop.reads[0].moves, second = loop.reads[1].moves;
-    if (!loop.write.moves) {
-      if (loop.extent > 1 || first || second) loops.summed.push_back(loop.name);
-    } else if (first != second) {
-      (first ? loops.rows : loops.columns).push_back(loop.name);
-    } else {
-      loops.samples.push_back(loop.name);
-    }
-  }
-  // Columns lie along memory.
-  for (const LoopRole& loop : roles.loops) {
-    bool in_rows = std::find(loops.rows.begin(), loops.rows.end(), loop.name) != loops.rows.end();
-    if (in_rows && loop.write.step == 1 && loop.extent > 1) std::swap(loops.rows, loops.columns);
-  }
-  if (loops.rows.empty() || loops.columns.empty() || loops.summed.empty()) return std::nullopt;
-  return loops;
-}
-
-long product_of_extents(const Roles& roles, const std::vector<std::string>& loops) {
-  long n = 1;
-  for (const std::string& loop : loops) n *= roles.find(loop)->extent;
-  return n;
-}
-
-/// Makes one loop of several that are directly inside each other. Returns its name.
-std::string fused_into_one(RecipeWriter& writer, std::vector<std::string> loops) {
-  while (loops.size() > 1) {
-    std::string one = loops[0] + "_" + loops[1];
-    writer.step("fuse", {loops[0], loops[1], one});
-    loops.erase(loops.begin());
-    loops[0] = one;
-  }
-  return loops[0];
-}
-
 /// One side of the tile: blocks, threads, and the elements of one thread.
 struct Side {
   std::string blocks, threads, own;
@@ -138,19 +89,6 @@ void share_copy(RecipeWriter& writer, size_t statement, size_t around, long down
     one += ".i";
   }
   writer.step("bind", {prefix + one, across > 1 ? "thread.x" : "thread.y"});
-}
-
-/// Lets weights lie in the order in which they are copied. That is done before the network runs:
-/// the loops that do it get names of their own, so that no later step is about them.
-void pack_weights_apart(RecipeWriter& writer, size_t statement) {
-  size_t first = writer.nest().statements().size();
-  writer.pack_weights(statement);
-  for (size_t i = first; i < writer.nest().statements().size(); ++i) {
-    std::string name = writer.nest().statements()[i].name;
-    for (const Loop& loop : std::vector<Loop>(writer.nest().order[i].loops)) {
-      writer.step("rename", {name + ":" + loop.name, name + "." + loop.name});
-    }
-  }
 }
 
 long extent_of(const RecipeWriter& writer, size_t statement, const std::string& loop) {
@@ -240,7 +178,7 @@ std::optional<Written> write_tiles(const Situation& s, Choices& choices) {
   size_t main = main_statement(s.nest);
   const Statement& statement = s.nest.statements()[main];
   Roles roles = roles_of(s, main);
-  auto loops = product_loops(statement, roles);
+  auto loops = factor_loops(statement, roles);
   if (!loops) return std::nullopt;
   long rows = product_of_extents(roles, loops->rows);
   long columns = product_of_extents(roles, loops->columns);
@@ -258,13 +196,7 @@ std::optional<Written> write_tiles(const Situation& s, Choices& choices) {
 
   RecipeWriter writer(s.nest);
   name_alike(writer, main);
-  auto join = [](std::initializer_list<std::vector<std::string>> lists) {
-    std::vector<std::string> all;
-    for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());
-    std::erase(all, "");
-    return all;
-  };
-  writer.reorder(join({loops->samples, loops->rows, loops->columns, loops->summed}));
+  writer.reorder(joined({loops->samples, loops->rows, loops->columns, loops->summed}));
   std::string row = fused_into_one(writer, loops->rows);
   std::string column = fused_into_one(writer, loops->columns);
 
@@ -288,11 +220,11 @@ std::optional<Written> write_tiles(const Situation& s, Choices& choices) {
 
   Side down = split_side(writer, row, rows, cut->block_rows, cut->each_row);
   Side across = split_side(writer, column, columns, cut->block_columns, cut->each_column);
-  std::vector<std::string> blocks = join({loops->samples, {down.blocks, across.blocks}});
+  std::vector<std::string> blocks = joined({loops->samples, {down.blocks, across.blocks}});
   if (blocks.empty()) return std::nullopt;
   // What is packed has the order of the loops: along a row of threads it lies side by side.
   std::vector<std::string> threads{down.threads, across.threads}, own{down.own, across.own};
-  writer.reorder(join({blocks, {slices, pieces}, summed, threads, own}));
+  writer.reorder(joined({blocks, {slices, pieces}, summed, threads, own}));
   writer.merge(blocks);
   pack_weights_apart(writer, main);
   bind_blocks(writer, "", blocks);
@@ -314,13 +246,13 @@ std::optional<Written> write_tiles(const Situation& s, Choices& choices) {
     share_copy(writer, copy, common, cut->row_threads(), cut->column_threads());
   }
   std::vector<Arg> order;
-  for (const std::string& loop : join({threads, summed, own}))
+  for (const std::string& loop : joined({threads, summed, own}))
     order.emplace_back(name + ":" + loop);
   if (order.size() > 1) writer.step("reorder", order);
   if (!slices.empty()) writer.step("bind", {slices, "thread.z"});
   if (!down.threads.empty()) writer.step("bind", {down.threads, "thread.y"});
   if (!across.threads.empty()) writer.step("bind", {across.threads, "thread.x"});
-  for (const std::string& loop : join({own})) writer.step("unroll", {loop});
+  for (const std::string& loop : joined({own})) writer.step("unroll", {loop});
   // Drivers of OpenCL write loops out where that helps, and take long for long code.
   long written_out = cut->piece * others * cut->each_row * cut->each_column;
   bool short_sum = s.target.architecture == Architecture::nvptx && written_out <= most_written_out;

@@ -50,7 +50,7 @@ Applied narrow(const Nest& nest, const Arguments& args) {
     if (is_cast(nest, t) && is_float(nest.tensors()[t].element)) cast.push_back(t);
   }
   bool narrows = std::any_of(cast.begin(), cast.end(), [&](size_t t) {
-    return size_of(nest.tensors()[t].element) > size_of(element);
+    return unit_of(nest.tensors()[t].element) < unit_of(element);
   });
   if (!narrows) fail("all that is read and written is of {} or narrower", args.name(0));
   Nest result = nest;
@@ -72,7 +72,7 @@ Applied narrow(const Nest& nest, const Arguments& args) {
 
 std::vector<Step> candidates_of_cast(const Nest& nest) {
   std::vector<Step> steps;
-  for (const char* element : {"f16", "bf16"}) {
+  for (const char* element : {"f16", "bf16", "tf32"}) {
     Step step{"cast", {std::string(element)}};
     if (applies(nest, step)) steps.push_back(std::move(step));
   }

@@ -60,7 +60,7 @@ const char* describe(Takes takes) {
     case Takes::space:
       return "shared or private";
     case Takes::element:
-      return "f16 or bf16";
+      return "f16, bf16 or tf32";
     case Takes::integer:
       return "int8";
     case Takes::completion:
@@ -101,7 +101,7 @@ bool fits(const Arg& arg, Takes takes) {
     case Takes::space:
       return is_word(arg, {"shared", "private"});
     case Takes::element:
-      return is_word(arg, {"f16", "bf16"});
+      return is_word(arg, {"f16", "bf16", "tf32"});
     case Takes::integer:
       return is_word(arg, {"int8"});
     case Takes::completion:

@@ -26,7 +26,7 @@ enum class Takes {
   name,        ///< a name for something new
   axis,        ///< block.x, ..., thread.z, vthread
   space,       ///< shared or private
-  element,     ///< f16 or bf16
+  element,     ///< f16, bf16 or tf32
   integer,     ///< int8
   completion,  ///< propagate, expand, deepen, repeat or reduce
   channels,    ///< channels and ranges of them, up to the end: 5, 0..3

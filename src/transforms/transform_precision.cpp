@@ -18,10 +18,10 @@ struct NamedPrecision {
   const char* step;  ///< that gives it; null: none does
 };
 
-constexpr std::array all_precisions = {NamedPrecision{Precision::f32, "f32", nullptr},
-                                       NamedPrecision{Precision::f16, "f16", "cast"},
-                                       NamedPrecision{Precision::bf16, "bf16", "cast"},
-                                       NamedPrecision{Precision::int8, "int8", "quantize"}};
+constexpr std::array all_precisions = {
+    NamedPrecision{Precision::f32, "f32", nullptr}, NamedPrecision{Precision::tf32, "tf32", "cast"},
+    NamedPrecision{Precision::f16, "f16", "cast"}, NamedPrecision{Precision::bf16, "bf16", "cast"},
+    NamedPrecision{Precision::int8, "int8", "quantize"}};
 
 }  // namespace
 

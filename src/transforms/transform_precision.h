@@ -18,7 +18,7 @@
 namespace lathe {
 
 /// What layers read and write.
-enum class Precision { f32, f16, bf16, int8 };
+enum class Precision { f32, tf32, f16, bf16, int8 };
 
 /// Names a precision, and finds one by its name.
 const char* name_of(Precision precision);

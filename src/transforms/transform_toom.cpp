@@ -168,6 +168,7 @@ double unit_of(Element element) {
     case Element::f32:
       return 0x1p-24;
     case Element::f16:
+    case Element::tf32:
       return 0x1p-11;
     case Element::bf16:
       return 0x1p-8;

@@ -57,6 +57,7 @@ inline double integers_up_to(Element element) {
     case Element::bf16:
       return 256;
     case Element::f16:
+    case Element::tf32:
       return 2048;
     case Element::f32:
       return 1 << 24;

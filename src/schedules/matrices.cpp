@@ -1,0 +1,217 @@
+// matrices.cpp: products of matrices and convolutions by the matrix units of a GPU.
+//
+//   block.z n, block.y p.o, block.x co.o:          32 positions by 16 filters
+//     thread.z: a slice of the channels            a warp each, of thread.y by thread.x threads
+//       for ci, kh, kw:
+//         2 by 2 products of matrices              16 positions, 8 filters, 8 channels
+//     all slices are added up
+//
+// Factors go straight from memory to registers: weights lie as threads read them, and what a warp
+// reads of the data is in the first cache when the next kernel position reads it again. So there
+// are no barriers but those around the last sum, and all loads of a slice can be under way at once.
+#include <algorithm>
+
+#include "codegen/matrices.h"
+#include "schedules/schedule_counting.h"
+#include "schedules/schedule_grid.h"
+
+namespace lathe::schedules {
+namespace {
+
+/// Rows and columns of one product of matrices.
+constexpr long matrix_rows = matrix_own * matrix_down, matrix_columns = matrix_own * matrix_across;
+
+/// Products of matrices of a warp along each side, and warps that share the sums of a block.
+const std::vector<long> numbers_down = {1, 2, 4}, numbers_across = {1, 2, 4, 8},
+                        numbers_of_warps = {1, 2, 3, 4, 6, 8, 9, 12, 16};
+constexpr long most_sums = 64, most_warps = 16, usual_warps = 8;
+
+/// Steps of a sum that are written out.
+constexpr long most_steps = 36;
+
+/// How a product is cut. Each warp of a block adds up a part of all its sums.
+struct WarpCut {
+  long down = 1, across = 1;  // products of matrices of a warp
+  long warps = 1;
+  long group = 2;  // products that a thread loads the factors of at a time, next to each other
+};
+
+/// The loops of a product whose sums are cut: the one that matrices sum up, and the one of which
+/// each warp has a slice.
+struct SummedLoops {
+  std::string inside, sliced;
+};
+
+/// Chooses sizes: as large as they can be while there are blocks for all multiprocessors.
+WarpCut warp_cut_of(const Target& target, Choices& choices, long samples, long rows, long columns,
+                    long sliced, long steps) {
+  long down = rows / matrix_rows, across = columns / matrix_columns;
+  long enough = target.gpu.multiprocessors * 3 / 4;
+  WarpCut cut;
+  auto blocks_of = [&](long a, long b) { return samples * (down / a) * (across / b); };
+  for (long a : numbers_down) {
+    for (long b : numbers_across) {
+      bool even = down % a == 0 && across % b == 0;
+      bool small = a * b * matrix_own * matrix_own <= most_sums;
+      // Of equal areas, the one nearer to a square loads less.
+      bool better = a * b > cut.down * cut.across ||
+                    (a * b == cut.down * cut.across && 2 * a + b < 2 * cut.down + cut.across);
+      if (even && small && better && blocks_of(a, b) >= enough) cut.down = a, cut.across = b;
+    }
+  }
+  cut.down = greatest_divisor(down, choices.choose("down", cut.down, numbers_down));
+  cut.across = greatest_divisor(across, choices.choose("across", cut.across, numbers_across));
+  // A multiprocessor runs some blocks at a time.
+  long blocks = blocks_of(cut.down, cut.across);
+  long wanted = usual_warps * target.gpu.multiprocessors / std::max(1L, blocks);
+  long own = greatest_divisor(sliced, std::clamp(wanted, 1L, std::min(most_warps, steps)));
+  cut.warps = greatest_divisor(sliced, choices.choose("warps", own, numbers_of_warps));
+  return cut;
+}
+
+/// Finds the loops of the sum. Factors lie side by side along "inside", if they do along any.
+std::optional<SummedLoops> summed_loops(const Roles& roles, const std::vector<std::string>& summed,
+                                        long depth) {
+  SummedLoops found;
+  long longest = 0;
+  for (const std::string& loop : summed) {
+    long extent = roles.find(loop)->extent;
+    if (extent % depth == 0 && extent > longest) found.inside = loop, longest = extent;
+  }
+  if (longest == 0) return std::nullopt;
+  longest /= depth;
+  for (const std::string& loop : summed) {
+    if (loop == found.inside) continue;
+    long extent = roles.find(loop)->extent;
+    if (extent > longest) found.sliced = loop, longest = extent;
+  }
+  return found;
+}
+
+std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
+  size_t main = main_statement(s.nest);
+  const Statement& statement = s.nest.statements()[main];
+  Roles roles = roles_of(s, main);
+  auto loops = factor_loops(statement, roles);
+  if (!loops) return std::nullopt;
+  Element factors = s.nest.tensors()[statement.reads[0].tensor].element;
+  WarpCut cut;
+  long terms = terms_of_matrix(s.target, factors);
+  if (terms == 0 || s.nest.tensors()[statement.reads[1].tensor].element != factors) {
+    return std::nullopt;
+  }
+  // Threads side by side have positions side by side: rows of matrices, which lie along memory.
+  long rows = product_of_extents(roles, loops->columns);
+  long columns = product_of_extents(roles, loops->rows);
+  if (rows % matrix_rows != 0 || columns % matrix_columns != 0) return std::nullopt;
+  auto sums = summed_loops(roles, loops->summed, matrix_across * terms);
+  if (!sums) return std::nullopt;
+  long products = product_of_extents(roles, loops->summed);
+  long depth = matrix_across * terms, steps = products / depth;
+  bool of_inside = sums->sliced.empty();
+  long sliced =
+      of_inside ? roles.find(sums->inside)->extent / depth : roles.find(sums->sliced)->extent;
+  long samples = product_of_extents(roles, loops->samples);
+  cut = warp_cut_of(s.target, choices, samples, rows, columns, sliced, steps);
+  cut.group = terms;
+
+  RecipeWriter writer(s.nest);
+  name_alike(writer, main);
+  writer.reorder(joined({loops->samples, loops->columns, loops->rows, loops->summed}));
+  std::string down = fused_into_one(writer, loops->columns);
+  std::string across = fused_into_one(writer, loops->rows);
+
+  // From outside in: blocks, products of a warp, and the loops of one product.
+  auto cut_loop = [&](const std::string& loop, long extent, std::initializer_list<long> parts) {
+    std::vector<std::string> names;
+    std::string rest = loop;
+    for (long part : parts) {
+      if (extent == part) {
+        names.emplace_back("");
+        continue;
+      }
+      writer.step("split", {rest, part});
+      names.push_back(rest + ".o");
+      rest += ".i";
+      extent = part;
+    }
+    names.push_back(rest);
+    return names;
+  };
+  auto p = cut_loop(down, rows, {matrix_rows * cut.down, matrix_rows, matrix_down});
+  auto q = cut_loop(across, columns, {matrix_columns * cut.across, matrix_columns, matrix_own});
+  long inside = roles.find(sums->inside)->extent;
+  auto k = cut_loop(sums->inside, inside, {depth, cut.group});
+  std::vector<std::string> summed = loops->summed;
+  std::replace(summed.begin(), summed.end(), sums->inside, k[0]);
+  std::string slices;
+  if (cut.warps > 1) {
+    std::string loop = of_inside ? k[0] : sums->sliced, rest;
+    slices = loop;
+    if (sliced > cut.warps) {
+      writer.step("split", {loop, sliced / cut.warps});
+      slices = loop + ".o";
+      rest = loop + ".i";
+    }
+    std::replace(summed.begin(), summed.end(), loop, rest);
+  }
+  summed = joined({summed});
+  std::vector<std::string> blocks = joined({loops->samples, {p[0], q[0]}});
+  if (blocks.empty()) return std::nullopt;
+  // Weights lie in the order of the loops.
+  std::vector<std::string> threads = {p[3], q[2]};
+  writer.reorder(
+      joined({blocks, {slices}, summed, {p[1], p[2], p[3], q[1], q[2], q[3], k[1], k[2]}}));
+  writer.merge(blocks);
+  pack_weights_apart(writer, main);
+  bind_blocks(writer, "", blocks);
+  std::string name = writer.nest().statements()[main].name;
+  if (!slices.empty()) {
+    writer.step("rfactor", {slices});
+    writer.step("rename", {name + ".total:" + slices, "parts"});
+  }
+  std::vector<Arg> order;
+  for (const std::string& loop : joined({threads, summed, {p[1], q[1], p[2], q[3], k[1], k[2]}})) {
+    order.emplace_back(name + ":" + loop);
+  }
+  writer.step("reorder", order);
+  if (!slices.empty()) writer.step("bind", {slices, "thread.z"});
+  writer.step("bind", {p[3], "thread.y"});
+  writer.step("bind", {q[2], "thread.x"});
+  for (const std::string& loop : joined({{p[1], q[1]}})) writer.step("unroll", {loop});
+  for (const std::string& loop : {p[2], q[3], k[1], k[2]}) {
+    writer.step("vectorize", {name + ":" + loop});
+  }
+  // Other statements have one element of each row and column at a time.
+  const Nest made = writer.nest();
+  for (size_t i = 0; i < made.statements().size(); ++i) {
+    for (const std::string& loop : {p[2], q[3]}) {
+      if (i == main || !find_loop(made.order[i], loop)) continue;
+      writer.step("unroll", {made.statements()[i].name + ":" + loop});
+    }
+  }
+  if (steps / cut.warps <= most_steps) {
+    for (const std::string& loop : summed) writer.step("unroll", {name + ":" + loop});
+  }
+  return writer.written();
+}
+
+std::optional<Written> recipe_of_matrices(const Situation& s, const Settings& settings) {
+  return written_with(s, settings, write_matrices);
+}
+
+std::vector<Knob> knobs_of_matrices(const Situation& s) { return knobs_of(s, write_matrices); }
+
+}  // namespace
+
+Schedule matrices() {
+  return {"matrices",
+          "products of small matrices, by the warps of a GPU",
+          Schedule::For::fewer,
+          knobs_of_matrices,
+          recipe_of_matrices,
+          nullptr,
+          Schedule::Machines::gpus};
+}
+
+}  // namespace lathe::schedules
