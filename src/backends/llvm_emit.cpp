@@ -20,6 +20,7 @@
 #include "backends/llvm_nvptx.h"
 #include "backends/llvm_squares.h"
 #include "base/error.h"
+#include "codegen/ahead.h"
 
 namespace lathe {
 namespace {

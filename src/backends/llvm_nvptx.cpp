@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "codegen/ahead.h"
 
 namespace lathe {
 namespace {
@@ -24,13 +25,6 @@ constexpr unsigned global_memory = 1, shared_memory = 3, local_memory = 5;
 /// The longest vector that is loaded at once. Weights and what a unit has for itself are aligned to
 /// it; its inputs and outputs may begin within padding.
 constexpr uint64_t vector_alignment = 16;
-
-void find_written(const Block& block, std::vector<bool>& written) {
-  for (const Instruction& i : block) {
-    if (i.kind == Instruction::Kind::store) written[i.tensor] = true;
-    find_written(i.body, written);
-  }
-}
 
 bool has_barrier(const Block& block) {
   return std::any_of(block.begin(), block.end(), [](const Instruction& i) {
@@ -66,15 +60,12 @@ void annotate(llvm::Function* entry, const Code& code) {
     return llvm::ConstantAsMetadata::get(llvm::ConstantInt::getSigned(type, value));
   };
   auto word = [&](const char* name) { return llvm::MDString::get(context, name); };
-  llvm::Metadata* all[] = {llvm::ValueAsMetadata::get(entry),
-                           word("kernel"),
-                           number(1),
-                           word("reqntidx"),
-                           number(code.extent(Mark::thread_x)),
-                           word("reqntidy"),
-                           number(code.extent(Mark::thread_y)),
-                           word("reqntidz"),
-                           number(code.extent(Mark::thread_z))};
+  llvm::Metadata* all[] = {llvm::ValueAsMetadata::get(entry), word("kernel"), number(1),
+                           word("reqntidx"), number(code.extent(Mark::thread_x)), word("reqntidy"),
+                           number(code.extent(Mark::thread_y)), word("reqntidz"),
+                           number(code.extent(Mark::thread_z)),
+                           // Else registers are saved for more blocks, and threads wait for loads.
+                           word("minctasm"), number(1)};
   entry->getParent()
       ->getOrInsertNamedMetadata("nvvm.annotations")
       ->addOperand(llvm::MDNode::get(context, all));
@@ -134,12 +125,6 @@ class Sizes {
 };
 
 }  // namespace
-
-std::vector<bool> written_tensors(const Code& code) {
-  std::vector<bool> written(code.tensors.size(), false);
-  find_written(code.body, written);
-  return written;
-}
 
 llvm::Function* nvptx_entry(llvm::Module& module, const std::string& symbol, const Code& code) {
   llvm::LLVMContext& context = module.getContext();

@@ -36,7 +36,4 @@ llvm::IntegerType* nvptx_index(llvm::LLVMContext& context, const Code& code);
 /// Returns how an element is aligned that lies so many further than an access says.
 llvm::Align nvptx_alignment(const Code& code, const Instruction& access, long further);
 
-/// Returns which tensors a kernel writes. The others never change while it runs.
-std::vector<bool> written_tensors(const Code& code);
-
 }  // namespace lathe

@@ -4,6 +4,16 @@
 #include <algorithm>
 
 namespace lathe {
+namespace {
+
+/// Returns a function without the last coordinates, as far as they do not matter.
+poly::Affine shortened(poly::Affine a) {
+  while (!a.coefficients.empty() && a.coefficients.back() == 0) a.coefficients.pop_back();
+  for (auto& floor : a.floors) floor.of = shortened(floor.of);
+  return a;
+}
+
+}  // namespace
 
 bool can_hold(const Guard& guard, const std::vector<poly::Interval>& ranges, Guard& open) {
   open.clear();
@@ -29,7 +39,7 @@ bool can_hold(const Guard& guard, const std::vector<poly::Interval>& ranges, Gua
 
 bool same(const Guard& a, const Guard& b) {
   auto alike = [](const poly::Constraint& x, const poly::Constraint& y) {
-    return x.equality == y.equality && poly::same(x.expression, y.expression);
+    return x.equality == y.equality && poly::same(shortened(x.expression), shortened(y.expression));
   };
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [&](const auto& x, const auto& y) {
     return std::equal(x.begin(), x.end(), y.begin(), y.end(), alike);

@@ -12,7 +12,7 @@ using Guard = std::vector<std::vector<poly::Constraint>>;
 /// the ranges do not decide. It is empty if the guard always holds there.
 bool can_hold(const Guard& guard, const std::vector<poly::Interval>& ranges, Guard& open);
 
-/// Are the two guards written the same way?
+/// Are the two guards written the same way, whatever the number of loops around them?
 bool same(const Guard& a, const Guard& b);
 
 }  // namespace lathe

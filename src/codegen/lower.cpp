@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "codegen/ahead.h"
 #include "codegen/code.h"
 #include "codegen/dots.h"
 #include "codegen/locals.h"
@@ -27,6 +28,9 @@ namespace {
 
 using poly::Affine;
 using poly::Interval;
+
+/// Elements that threads of a GPU load before they need them.
+constexpr long most_ahead = 64;
 
 /// The types that a statement computes in, and of the value that it writes.
 struct StatementNumbers {
@@ -74,6 +78,7 @@ class Lowering {
     if (target_.is_gpu()) {
       place_in_spaces(code_);
       check_sizes();
+      if (target_.architecture == Architecture::nvptx) load_ahead(code_, most_ahead);
     } else {
       place_locals(code_, outside_);
     }
@@ -137,10 +142,16 @@ class Lowering {
   void walk(const std::vector<LoopNode>& nodes) {
     for (size_t i = 0; i < nodes.size();) {
       size_t end = i + 1;
-      while (end < nodes.size() && have_same_guard(nodes[i], nodes[end])) ++end;
-      if (end - i > 1) {
+      const Guard* guard = guard_of(nodes[i]);
+      auto has_same = [&](const LoopNode& node) {
+        const Guard* own = guard_of(node);
+        return own != nullptr && same(*guard, *own);
+      };
+      while (guard != nullptr && end < nodes.size() && has_same(nodes[end])) ++end;
+      bool loop = nodes[i].kind == LoopNode::Kind::loop;
+      if (guard != nullptr && (end - i > 1 || loop)) {
         lower_together(
-            {nodes.begin() + static_cast<long>(i), nodes.begin() + static_cast<long>(end)});
+            *guard, {nodes.begin() + static_cast<long>(i), nodes.begin() + static_cast<long>(end)});
       } else {
         walk(nodes[i]);
       }
@@ -148,25 +159,43 @@ class Lowering {
     }
   }
 
-  /// Are both of them statements that run under one and the same condition?
-  static bool have_same_guard(const LoopNode& a, const LoopNode& b) {
-    if (a.kind != LoopNode::Kind::statement || b.kind != LoopNode::Kind::statement) return false;
-    return !a.guard.empty() && same(a.guard, b.guard);
+  /// Returns the condition under which all of a node runs, if there is one. Loops of threads often
+  /// have one: threads that share a sum leave the rest to one of them.
+  const Guard* guard_of(const LoopNode& node) const {
+    if (node.kind == LoopNode::Kind::statement) return node.guard.empty() ? nullptr : &node.guard;
+    if (node.kind != LoopNode::Kind::loop || !target_.is_gpu()) return nullptr;
+    const Guard* guard = nullptr;
+    for (const LoopNode& inner : node.body) {
+      const Guard* own = guard_of(inner);
+      if (own == nullptr || (guard != nullptr && !same(*guard, *own))) return nullptr;
+      guard = own;
+    }
+    return guard == nullptr || depends_on(*guard, node.depth) ? nullptr : guard;
+  }
+
+  static bool depends_on(const Guard& guard, size_t depth) {
+    for (const auto& piece : guard) {
+      for (const auto& constraint : piece) {
+        std::vector<bool> involved = poly::involved(constraint.expression);
+        if (depth < involved.size() && involved[depth]) return true;
+      }
+    }
+    return false;
+  }
+
+  static void clear_guards(std::vector<LoopNode>& nodes) {
+    for (LoopNode& node : nodes) {
+      node.guard.clear();
+      clear_guards(node.body);
+    }
   }
 
   /// Asks for a condition once, and keeps what the statements hand on in variables.
-  void lower_together(std::vector<LoopNode> nodes) {
+  void lower_together(const Guard& guard_of_all, std::vector<LoopNode> nodes) {
     Guard open;
-    if (!can_hold(nodes.front().guard, bindings_.ranges(nodes.front().write.coefficients.size()),
-                  open)) {
-      return;
-    }
-    for (LoopNode& node : nodes) node.guard.clear();
-    auto lower_all = [&] {
-      std::vector<size_t> begun = begin_tiles(nodes);
-      for (const LoopNode& node : nodes) lower_instance(node);
-      for (size_t tensor : begun) end_tile(tensor);
-    };
+    if (!can_hold(guard_of_all, bindings_.ranges(bindings_.depth()), open)) return;
+    clear_guards(nodes);
+    auto lower_all = [&] { lower_body(nodes); };
     if (open.empty()) return lower_all();
     Instruction guard{Instruction::Kind::guard};
     guard.guard = open;

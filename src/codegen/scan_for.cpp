@@ -3,6 +3,7 @@
 // For a GPU, spaces are settled by the nest as its steps left it. Then storage is made smaller: now
 // iterations, blocks and threads share it. So the barriers come last.
 #include "base/error.h"
+#include "codegen/by_loops.h"
 #include "codegen/code.h"
 #include "codegen/contract.h"
 #include "nest/threads.h"
@@ -27,6 +28,7 @@ LoopTree scan_for(const Target& target, const Nest& nest, const std::vector<Layo
     return scan(stored.nest, stored.layouts);
   }
   Stored stored = contracted(with_spaces(nest, settled_spaces(in_threads(nest))), layouts);
+  stored = indexed_by_loops(stored.nest, stored.layouts);
   Nest threads = in_threads(stored.nest);
   Synchronised found = synchronised(threads, Copies::own);
   if (found.violation) {

@@ -9,7 +9,6 @@
 #include <algorithm>
 
 #include "nest/dependence.h"
-#include "schedules/schedule_counting.h"
 #include "schedules/schedule_grid.h"
 
 namespace lathe::schedules {
@@ -106,7 +105,7 @@ std::vector<std::string> common_loops(const Situation& s, const Nest& nest, size
 std::optional<Written> together(const Situation& s, Choices& choices) {
   size_t main = main_statement(s.nest);
   RecipeWriter writer(s.nest);
-  name_alike(writer, main);
+  loops_alike(writer, main);
   Mapping mapping{common_loops(s, writer.nest(), main), {}};
   if (mapping.grid.empty()) return std::nullopt;
   const Order& order = writer.nest().order[main];

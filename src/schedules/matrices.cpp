@@ -10,9 +10,9 @@
 // reads of the data is in the first cache when the next kernel position reads it again. So there
 // are no barriers but those around the last sum, and all loads of a slice can be under way at once.
 #include <algorithm>
+#include <utility>
 
 #include "codegen/matrices.h"
-#include "schedules/schedule_counting.h"
 #include "schedules/schedule_grid.h"
 
 namespace lathe::schedules {
@@ -100,9 +100,13 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
   if (terms == 0 || s.nest.tensors()[statement.reads[1].tensor].element != factors) {
     return std::nullopt;
   }
-  // Threads side by side have positions side by side: rows of matrices, which lie along memory.
+  // Either side can be rows or columns of matrices. There are more rows in one.
   long rows = product_of_extents(roles, loops->columns);
   long columns = product_of_extents(roles, loops->rows);
+  if (rows % matrix_rows != 0 || columns % matrix_columns != 0) {
+    std::swap(loops->rows, loops->columns);
+    std::swap(rows, columns);
+  }
   if (rows % matrix_rows != 0 || columns % matrix_columns != 0) return std::nullopt;
   auto sums = summed_loops(roles, loops->summed, matrix_across * terms);
   if (!sums) return std::nullopt;
@@ -116,7 +120,7 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
   cut.group = terms;
 
   RecipeWriter writer(s.nest);
-  name_alike(writer, main);
+  loops_alike(writer, main);
   writer.reorder(joined({loops->samples, loops->columns, loops->rows, loops->summed}));
   std::string down = fused_into_one(writer, loops->columns);
   std::string across = fused_into_one(writer, loops->rows);

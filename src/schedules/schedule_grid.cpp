@@ -59,6 +59,26 @@ std::string fused_into_one(RecipeWriter& writer, std::vector<std::string> loops)
   return loops[0];
 }
 
+void loops_alike(RecipeWriter& writer, size_t main) {
+  name_alike(writer, main);
+  const Nest named = writer.nest();
+  for (const Counted& index : counted_indices(named.statements()[main].write, named.order[main])) {
+    if (index.outer.empty()) continue;
+    const Order& order = named.order[main];
+    long inner = order.loops[*find_loop(order, index.loop)].extent;
+    for (size_t i = 0; i < named.statements().size(); ++i) {
+      auto whole = find_loop(named.order[i], index.loop);
+      bool apart = whole && named.order[i].loops[*whole].extent == index.extent &&
+                   !find_loop(named.order[i], index.outer);
+      if (!apart) continue;
+      std::string loop = named.statements()[i].name + ":" + index.loop;
+      writer.step("split", {loop, inner});
+      writer.step("rename", {loop + ".o", index.outer});
+      writer.step("rename", {loop + ".i", index.loop});
+    }
+  }
+}
+
 void pack_weights_apart(RecipeWriter& writer, size_t statement) {
   size_t first = writer.nest().statements().size();
   writer.pack_weights(statement);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "schedules/schedule_choices.h"
+#include "schedules/schedule_counting.h"
 #include "schedules/schedule_roles.h"
 
 namespace lathe::schedules {
@@ -22,6 +23,11 @@ long product_of_extents(const Roles& roles, const std::vector<std::string>& loop
 
 /// Makes one loop of several that are directly inside each other. Returns its name.
 std::string fused_into_one(RecipeWriter& writer, std::vector<std::string> loops);
+
+/// Gives loops of other statements the names and extents that they have in the main statement: a
+/// loop over all channels becomes one over groups and one over the channels of a group, where the
+/// main statement has these.
+void loops_alike(RecipeWriter& writer, size_t main);
 
 /// Lets weights lie in the order in which they are read. That is done before the network runs: the
 /// loops that do it get names of their own, so that no later step is about them.

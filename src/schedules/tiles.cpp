@@ -12,7 +12,6 @@
 #include <algorithm>
 
 #include "nest/dependence.h"
-#include "schedules/schedule_counting.h"
 #include "schedules/schedule_grid.h"
 
 namespace lathe::schedules {
@@ -156,7 +155,8 @@ std::optional<Cut> cut_of(const Target& target, Choices& choices, long samples, 
     other.slices = slices;
     other.piece = piece;
     return other.threads() <= target.gpu.most_threads && slices <= target.gpu.most_deep &&
-           longest % (slices * piece) == 0 && other.bytes(others) <= target.gpu.shared_bytes;
+           (slices == 1 || slices < longest) && longest % (slices * piece) == 0 &&
+           other.bytes(others) <= target.gpu.shared_bytes;
   };
   long slices = 1;
   bool few = blocks * cut.threads() < target.gpu.multiprocessors * most;
@@ -195,7 +195,7 @@ std::optional<Written> write_tiles(const Situation& s, Choices& choices) {
   if (!cut) return std::nullopt;
 
   RecipeWriter writer(s.nest);
-  name_alike(writer, main);
+  loops_alike(writer, main);
   writer.reorder(joined({loops->samples, loops->rows, loops->columns, loops->summed}));
   std::string row = fused_into_one(writer, loops->rows);
   std::string column = fused_into_one(writer, loops->columns);
