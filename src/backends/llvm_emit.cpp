@@ -65,7 +65,8 @@ class Emitter {
 
   void run() {
     builder_.SetInsertPoint(new_block("entry"));
-    addresses_.begin(bases());
+    bases_ = bases();
+    addresses_.begin(bases_);
     if (target_.is_gpu()) {
       std::vector<long> extents;
       for (const Code::Axis& axis : code_.axes) extents.push_back(axis.extent);
@@ -91,6 +92,7 @@ class Emitter {
   const Target& target_;
   std::vector<bool> written_;  // tensors
   llvm::Function* function_;
+  std::map<size_t, Value*> bases_;  // where tensors begin
   std::vector<Pieces> values_;
 
   llvm::BasicBlock* new_block(const char* name) {
@@ -207,9 +209,10 @@ class Emitter {
     builder_.SetInsertPoint(after);
   }
 
-  void emit_guard(const Instruction& guard) {
+  /// Does a guard hold?
+  Value* condition(const Guard& guard) {
     Value* any = builder_.getFalse();
-    for (const auto& piece : guard.guard) {
+    for (const auto& piece : guard) {
       Value* all = builder_.getTrue();
       for (const auto& c : piece) {
         Value* value = addresses_.integer(c.expression);
@@ -219,6 +222,11 @@ class Emitter {
       }
       any = builder_.CreateOr(all, any);
     }
+    return any;
+  }
+
+  void emit_guard(const Instruction& guard) {
+    Value* any = condition(guard.guard);
     std::vector<size_t> variables = carried(guard.body);
     std::map<size_t, Pieces> old;
     for (size_t v : variables) old[v] = values_[v];
@@ -437,8 +445,10 @@ class Emitter {
 
   /// Loads from so many elements further than an access says.
   Value* load_at(llvm::Type* type, const Instruction& i, long further) {
-    return marked(
-        builder_.CreateAlignedLoad(type, addresses_.of(i, further), alignment(i, further)), i);
+    Value* at = addresses_.of(i, further);
+    // Where the guard does not hold, any element will do.
+    if (!i.guard.empty()) at = builder_.CreateSelect(condition(i.guard), at, bases_.at(i.tensor));
+    return marked(builder_.CreateAlignedLoad(type, at, alignment(i, further)), i);
   }
 
   /// Says of a load on a GPU that nothing changes what it reads, if so: it has a cache of its own.

@@ -49,7 +49,7 @@ class ByLoops {
       for (const Access& read : statement.reads) note(s, read, false);
       note(s, statement.write, true);
     }
-    if (uses_.empty() || is_linear_ || !same_axes_) return false;
+    if (uses_.empty() || (is_linear_ && is_whole_) || !same_axes_) return false;
     const NamedUse& first = uses_.front();
     bool alike = std::all_of(uses_.begin(), uses_.end(), [&](const NamedUse& use) {
       return use.loops == first.loops &&
@@ -84,12 +84,14 @@ class ByLoops {
   size_t tensor_, axes_ = 0;
   std::vector<NamedUse> uses_;
   bool is_linear_ = true;  // all indices
+  bool is_whole_ = true;   // no statement leaves out iterations
   bool same_axes_ = true;  // of all statements that touch it
 
   void note(size_t statement, const Access& access, bool write) {
     if (access.tensor != tensor_) return;
     const Order& order = nest_.order[statement];
     if (uses_.empty()) axes_ = count_axes(order);
+    is_whole_ = is_whole_ && !order.within;
     same_axes_ = same_axes_ && count_axes(order) == axes_;
     std::vector<poly::Interval> ranges;
     for (const Loop& loop : order.loops) ranges.push_back({0, loop.extent - 1});

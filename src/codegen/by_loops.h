@@ -12,7 +12,8 @@
 namespace lathe {
 
 /// Indexes private tensors by loops where their own indices are not linear: those would be in
-/// memory, since registers have no indices. Spaces are settled.
+/// memory, since registers have no indices. It is also done where loops leave out iterations
+/// (phantoms.h). Spaces are settled.
 Stored indexed_by_loops(const Nest& nest, const std::vector<Layout>& layouts);
 
 }  // namespace lathe

@@ -32,7 +32,8 @@ struct Instruction {
   enum class Kind {
     loop,      ///< runs "body" for each from <= coordinate "depth" < end
     guard,     ///< runs "body" where "guard" holds
-    load,      ///< to = lanes elements of "tensor" at "offset", "stride" apart; "picked" moves it
+    load,      ///< to = lanes elements of "tensor" at "offset", "stride" apart; "picked" moves it;
+               ///< where "guard" does not hold, any numbers
     store,     ///< writes args[0] there
     prefetch,  ///< asks for the element there
     number,    ///< to = "number"

@@ -420,11 +420,11 @@ class Lowering {
     for (size_t depth : {matrix.r, matrix.c, matrix.p, matrix.q}) bindings_.bind(depth, {0, 0});
     Instruction add{Instruction::Kind::matrix};
     for (long r = 0; r < matrix_own; ++r) {
-      add.args.push_back(
-          load_group(s.reads[matrix.rows].tensor, offset_of_rows(matrix, r), matrix));
+      add.args.push_back(load_group(s.reads[matrix.rows].tensor, offset_of_rows(matrix, r),
+                                    guard_of_rows(matrix, r), matrix));
     }
-    add.args.push_back(
-        load_group(s.reads[matrix.columns].tensor, offset_of_columns(matrix), matrix));
+    add.args.push_back(load_group(s.reads[matrix.columns].tensor, offset_of_columns(matrix),
+                                  guard_of_columns(matrix), matrix));
     std::vector<Affine> sums;
     for (long r = 0; r < matrix_own; ++r) {
       for (long c = 0; c < matrix_own; ++c) {
@@ -444,10 +444,13 @@ class Lowering {
   }
 
   /// Loads the factors that a thread hands over.
-  size_t load_group(size_t tensor, const Affine& offset, const Matrix& matrix) {
+  size_t load_group(size_t tensor, const Affine& offset, const Guard& guard, const Matrix& matrix) {
+    Guard open;
+    bool any = can_hold(guard, bindings_.ranges(bindings_.depth()), open);
+    if (!any) open = guard;  // nobody has these rows or columns
     Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
     return writer_.load(tensor, at, offset.coefficients[matrix.q], matrix.terms,
-                        code_.tensors[tensor].element);
+                        code_.tensors[tensor].element, open);
   }
 
   size_t load_factors(size_t tensor, const Affine& offset, long count) {

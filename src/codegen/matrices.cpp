@@ -1,6 +1,7 @@
 // matrices.cpp: which loops are products of matrices. Interface: matrices.h.
 #include "codegen/matrices.h"
 
+#include <algorithm>
 #include <array>
 #include <map>
 
@@ -58,6 +59,34 @@ Affine coordinate(size_t arity, size_t depth) {
   return a;
 }
 
+/// Returns what coordinates stand for when a thread hands over its factors.
+std::map<size_t, Affine> rows_handed_over(const Matrix& matrix, long r, size_t arity) {
+  return {{matrix.r, poly::constant_of(arity, r)}, {matrix.p, coordinate(arity, matrix.x)}};
+}
+
+std::map<size_t, Affine> columns_handed_over(const Matrix& matrix, size_t arity) {
+  std::vector<poly::Interval> ranges(arity, {0, matrix_down - 1});
+  Affine y = coordinate(arity, matrix.y), half = poly::floor_of(y, matrix_own, ranges);
+  return {{matrix.x, half},
+          {matrix.c, poly::plus(y, half, -matrix_own)},
+          {matrix.p, coordinate(arity, matrix.x)}};
+}
+
+/// Returns those conditions of the statement that are about some coordinates, for what is handed
+/// over.
+template <class HandedOver>
+Guard guard_with(const Matrix& matrix, std::initializer_list<size_t> about,
+                 HandedOver handed_over) {
+  if (matrix.statement->guard.empty()) return {};
+  Guard guard = {{}};
+  for (const poly::Constraint& c : matrix.statement->guard.front()) {
+    if (!depends_on(c.expression, about)) continue;
+    size_t arity = c.expression.coefficients.size();
+    guard.front().push_back({with(c.expression, handed_over(arity)), c.equality});
+  }
+  return guard.front().empty() ? Guard{} : guard;
+}
+
 }  // namespace
 
 long terms_of_matrix(const Target& target, Element factors) {
@@ -86,7 +115,7 @@ std::optional<Matrix> matrix_of(const LoopNode& loop, const Nest& nest, const Ta
     each = node;
     node = &node->body.front();
   }
-  if (node->kind != LoopNode::Kind::statement || !node->guard.empty()) return std::nullopt;
+  if (node->kind != LoopNode::Kind::statement || node->guard.size() > 1) return std::nullopt;
   const Statement& s = nest.statements()[node->statement];
   if (!adds_product(s)) return std::nullopt;
   // Other threads of the warp load a factor than the one that wrote it, with no barrier between.
@@ -119,6 +148,14 @@ std::optional<Matrix> matrix_of(const LoopNode& loop, const Nest& nest, const Ta
     without.coefficients[found.q] = 0;
     if (depends_on(without, {found.q}) || read.divisor != 1) return std::nullopt;
   }
+  for (const auto& piece : node->guard) {
+    bool apart = std::all_of(piece.begin(), piece.end(), [&](const poly::Constraint& c) {
+      bool of_rows = depends_on(c.expression, {found.y, found.r});
+      bool of_columns = depends_on(c.expression, {found.x, found.c});
+      return !c.equality && of_rows != of_columns && !depends_on(c.expression, {found.p, found.q});
+    });
+    if (!apart) return std::nullopt;
+  }
   for (size_t rows : {0, 1}) {
     found.rows = rows;
     found.columns = 1 - rows;
@@ -131,19 +168,22 @@ std::optional<Matrix> matrix_of(const LoopNode& loop, const Nest& nest, const Ta
 
 Affine offset_of_rows(const Matrix& matrix, long r) {
   const Affine& offset = matrix.statement->reads[matrix.rows];
-  size_t arity = offset.coefficients.size();
-  return with(offset,
-              {{matrix.r, poly::constant_of(arity, r)}, {matrix.p, coordinate(arity, matrix.x)}});
+  return with(offset, rows_handed_over(matrix, r, offset.coefficients.size()));
 }
 
 Affine offset_of_columns(const Matrix& matrix) {
   const Affine& offset = matrix.statement->reads[matrix.columns];
-  size_t arity = offset.coefficients.size();
-  std::vector<poly::Interval> unknown(arity, {0, matrix_down - 1});
-  Affine y = coordinate(arity, matrix.y), half = poly::floor_of(y, matrix_own, unknown);
-  return with(offset, {{matrix.x, half},
-                       {matrix.c, poly::plus(y, half, -matrix_own)},
-                       {matrix.p, coordinate(arity, matrix.x)}});
+  return with(offset, columns_handed_over(matrix, offset.coefficients.size()));
+}
+
+Guard guard_of_rows(const Matrix& matrix, long r) {
+  return guard_with(matrix, {matrix.y, matrix.r},
+                    [&](size_t arity) { return rows_handed_over(matrix, r, arity); });
+}
+
+Guard guard_of_columns(const Matrix& matrix) {
+  return guard_with(matrix, {matrix.x, matrix.c},
+                    [&](size_t arity) { return columns_handed_over(matrix, arity); });
 }
 
 }  // namespace lathe

@@ -10,6 +10,9 @@
 // multiplies: those of column p = x of A and of row p = x of B, and of B those of the sums that
 // thread y is named after, x = y / 2 and c = y mod 2. So the factors must be in memory that all
 // threads of a warp see.
+//
+// All threads of a warp take part, even if the statement has a condition: whoever has no row or
+// column loads some other element, and what is added to its sums is never used (phantoms.h).
 #pragma once
 
 #include <optional>
@@ -42,5 +45,9 @@ std::optional<Matrix> matrix_of(const LoopNode& loop, const Nest& nest, const Ta
 /// The first element of the group is meant; its others differ in q.
 poly::Affine offset_of_rows(const Matrix& matrix, long r);
 poly::Affine offset_of_columns(const Matrix& matrix);
+
+/// Returns the conditions under which there are these elements.
+Guard guard_of_rows(const Matrix& matrix, long r);
+Guard guard_of_columns(const Matrix& matrix);
 
 }  // namespace lathe

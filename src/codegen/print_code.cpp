@@ -58,6 +58,18 @@ class Printer {
     return text;
   }
 
+  std::string condition(const Guard& guard) const {
+    std::vector<std::string> pieces;
+    for (const auto& piece : guard) {
+      std::vector<std::string> parts;
+      for (const auto& c : piece) {
+        parts.push_back(poly::text(c.expression, names_) + (c.equality ? " = 0" : " >= 0"));
+      }
+      pieces.push_back(fmt::format("{}", fmt::join(parts, " and ")));
+    }
+    return fmt::format("{}", fmt::join(pieces, " or "));
+  }
+
   /// Prints how far the lanes are apart, unless they lie side by side.
   static std::string apart(const Instruction& i, long lanes) {
     return lanes > 1 && i.stride != 1 ? fmt::format(" by {}", i.stride) : "";
@@ -87,19 +99,12 @@ class Printer {
         line(fmt::format("for {} <= i{} < {}:", i.from, i.depth, i.end));
         return print(i.body, margin + "  ");
       case Kind::guard: {
-        std::vector<std::string> pieces;
-        for (const auto& piece : i.guard) {
-          std::vector<std::string> parts;
-          for (const auto& c : piece) {
-            parts.push_back(poly::text(c.expression, names_) + (c.equality ? " = 0" : " >= 0"));
-          }
-          pieces.push_back(fmt::format("{}", fmt::join(parts, " and ")));
-        }
-        line(fmt::format("if {}:", fmt::join(pieces, " or ")));
+        line(fmt::format("if {}:", condition(i.guard)));
         return print(i.body, margin + "  ");
       }
       case Kind::load:
-        return set("load " + place(i) + apart(i, code_.variables[i.to].lanes));
+        return set("load " + place(i) + apart(i, code_.variables[i.to].lanes) +
+                   (i.guard.empty() ? "" : "  where " + condition(i.guard)));
       case Kind::store:
         return line(fmt::format("store {} at {}{}{}", variables(), place(i), apart(i, i.lane),
                                 i.lane > 1 ? fmt::format("  x{}", i.lane) : ""));

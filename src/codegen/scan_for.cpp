@@ -6,6 +6,7 @@
 #include "codegen/by_loops.h"
 #include "codegen/code.h"
 #include "codegen/contract.h"
+#include "codegen/phantoms.h"
 #include "nest/threads.h"
 
 namespace lathe {
@@ -34,7 +35,9 @@ LoopTree scan_for(const Target& target, const Nest& nest, const std::vector<Layo
   if (found.violation) {
     fail("{}; {}", explain(*found.violation, threads), witness(*found.violation, threads));
   }
-  return scan(threads, stored.layouts, found);
+  LoopTree tree = scan(threads, stored.layouts, found);
+  allow_phantoms(tree, target);
+  return tree;
 }
 
 }  // namespace lathe

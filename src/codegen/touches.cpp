@@ -77,7 +77,11 @@ class Looking {
 
   /// A product of matrices touches all that its loops say.
   void walk_matrix(const LoopNode& node) {
-    if (node.kind != LoopNode::Kind::loop) return look_at(node);
+    if (node.kind != LoopNode::Kind::loop) {
+      LoopNode always = node;
+      always.guard.clear();
+      return look_at(always);
+    }
     for (long i = node.from; i < node.to; ++i) {
       bindings_.bind_unrolled(node, i);
       walk_matrix(node.body.front());

@@ -64,15 +64,20 @@ size_t CodeWriter::plus(std::optional<size_t> base, double factor, size_t value)
               std::max(lanes(*base), lanes(value)), number_of(value));
 }
 
-size_t CodeWriter::load(size_t tensor, const Affine& at, long step, long lanes, Number number) {
+size_t CodeWriter::load(size_t tensor, const Affine& at, long step, long lanes, Number number,
+                        const Guard& guard) {
   std::vector<long> numbers;
   append(at, numbers);
+  for (const auto& piece : guard) {
+    for (const poly::Constraint& constraint : piece) append(constraint.expression, numbers);
+  }
   MemoryKey key{tensor, std::move(numbers), step, lanes, number};
   if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
   Instruction load{Instruction::Kind::load};
   load.tensor = tensor;
   load.offset = at;
   load.stride = step;
+  load.guard = guard;
   code_.used[tensor] = true;
   size_t value = emit(std::move(load), lanes, number);
   loaded_.emplace(std::move(key), value);

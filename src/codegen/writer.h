@@ -40,7 +40,9 @@ class CodeWriter {
   /// Writes  base + factor * value. There is no product if the factor is 1 or -1.
   size_t plus(std::optional<size_t> base, double factor, size_t value);
 
-  size_t load(size_t tensor, const poly::Affine& at, long step, long lanes, Number number);
+  /// Loads elements. Where the guard does not hold, they are any numbers.
+  size_t load(size_t tensor, const poly::Affine& at, long step, long lanes, Number number,
+              const Guard& guard = {});
   void store(size_t tensor, const poly::Affine& at, long step, long lanes, size_t value);
 
   // ---- variables that are set more than once ------------------------------------------------

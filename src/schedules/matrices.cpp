@@ -29,6 +29,20 @@ constexpr long most_sums = 64, most_warps = 16, usual_warps = 8;
 /// Steps of a sum that are written out.
 constexpr long most_steps = 36;
 
+/// Products of matrices may compute so many times what is needed.
+constexpr long most_covered = 2;
+
+/// With so many blocks along a side it does not matter if one of them is not full.
+constexpr long most_left_over = 4;
+
+long quotient_up(long a, long b) { return (a + b - 1) / b; }
+
+/// Returns how many sums products of matrices have that cover so many.
+long covered(long rows, long columns) {
+  return quotient_up(rows, matrix_rows) * matrix_rows * quotient_up(columns, matrix_columns) *
+         matrix_columns;
+}
+
 /// How a product is cut. Each warp of a block adds up a part of all its sums.
 struct WarpCut {
   long down = 1, across = 1;  // products of matrices of a warp
@@ -45,13 +59,15 @@ struct SummedLoops {
 /// Chooses sizes: as large as they can be while there are blocks for all multiprocessors.
 WarpCut warp_cut_of(const Target& target, Choices& choices, long samples, long rows, long columns,
                     long sliced, long steps) {
-  long down = rows / matrix_rows, across = columns / matrix_columns;
+  long down = quotient_up(rows, matrix_rows), across = quotient_up(columns, matrix_columns);
   long enough = target.gpu.multiprocessors * 3 / 4;
   WarpCut cut;
-  auto blocks_of = [&](long a, long b) { return samples * (down / a) * (across / b); };
+  auto blocks_of = [&](long a, long b) {
+    return samples * quotient_up(down, a) * quotient_up(across, b);
+  };
   for (long a : numbers_down) {
     for (long b : numbers_across) {
-      bool even = down % a == 0 && across % b == 0;
+      bool even = down % a == 0 && (across % b == 0 || across > most_left_over * b);
       bool small = a * b * matrix_own * matrix_own <= most_sums;
       // Of equal areas, the one nearer to a square loads less.
       bool better = a * b > cut.down * cut.across ||
@@ -59,13 +75,17 @@ WarpCut warp_cut_of(const Target& target, Choices& choices, long samples, long r
       if (even && small && better && blocks_of(a, b) >= enough) cut.down = a, cut.across = b;
     }
   }
-  cut.down = greatest_divisor(down, choices.choose("down", cut.down, numbers_down));
-  cut.across = greatest_divisor(across, choices.choose("across", cut.across, numbers_across));
+  cut.down = std::min(down, choices.choose("down", cut.down, numbers_down));
+  cut.across = std::min(across, choices.choose("across", cut.across, numbers_across));
   // A multiprocessor runs some blocks at a time.
   long blocks = blocks_of(cut.down, cut.across);
   long wanted = usual_warps * target.gpu.multiprocessors / std::max(1L, blocks);
-  long own = greatest_divisor(sliced, std::clamp(wanted, 1L, std::min(most_warps, steps)));
-  cut.warps = greatest_divisor(sliced, choices.choose("warps", own, numbers_of_warps));
+  // Each warp hands its sums over in shared memory; rows lie apart by a few elements more.
+  long bytes_of_warp = cut.down * matrix_rows * cut.across * matrix_columns * real_bytes * 11 / 10;
+  long most = std::clamp(target.gpu.shared_bytes / bytes_of_warp, 1L, most_warps);
+  long own = greatest_divisor(sliced, std::clamp(wanted, 1L, std::min(most, steps)));
+  cut.warps =
+      greatest_divisor(sliced, std::min(most, choices.choose("warps", own, numbers_of_warps)));
   return cut;
 }
 
@@ -100,14 +120,14 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
   if (terms == 0 || s.nest.tensors()[statement.reads[1].tensor].element != factors) {
     return std::nullopt;
   }
-  // Either side can be rows or columns of matrices. There are more rows in one.
+  // Either side can be rows or columns of matrices: as few as possible are left over.
   long rows = product_of_extents(roles, loops->columns);
   long columns = product_of_extents(roles, loops->rows);
-  if (rows % matrix_rows != 0 || columns % matrix_columns != 0) {
+  if (covered(columns, rows) < covered(rows, columns)) {
     std::swap(loops->rows, loops->columns);
     std::swap(rows, columns);
   }
-  if (rows % matrix_rows != 0 || columns % matrix_columns != 0) return std::nullopt;
+  if (covered(rows, columns) > most_covered * rows * columns) return std::nullopt;
   auto sums = summed_loops(roles, loops->summed, matrix_across * terms);
   if (!sums) return std::nullopt;
   long products = product_of_extents(roles, loops->summed);
@@ -130,7 +150,7 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
     std::vector<std::string> names;
     std::string rest = loop;
     for (long part : parts) {
-      if (extent == part) {
+      if (extent <= part) {
         names.emplace_back("");
         continue;
       }
@@ -194,8 +214,13 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
       writer.step("unroll", {made.statements()[i].name + ":" + loop});
     }
   }
-  if (steps / cut.warps <= most_steps) {
-    for (const std::string& loop : summed) writer.step("unroll", {name + ":" + loop});
+  // From inside out, as many as there is space for.
+  long written_out = 1;
+  for (auto loop = summed.rbegin(); loop != summed.rend(); ++loop) {
+    const Order& now = writer.nest().order[main];
+    written_out *= now.loops[*find_loop(now, *loop)].extent;
+    if (written_out > most_steps) break;
+    writer.step("unroll", {name + ":" + *loop});
   }
   return writer.written();
 }
