@@ -238,6 +238,13 @@ const struct lathe_machine* lathe_job_machine(const struct lathe_job_file* file,
   return machine_named(text);
 }
 
+int lathe_job_is_network(const struct lathe_job_file* file, size_t at) {
+  struct cursor cursor = {file, at, 0};
+  char text[256];
+  for (int i = 0; i < 3; ++i) word(&cursor, text, sizeof text);
+  return number(&cursor) == 0;
+}
+
 /* ---- weights ------------------------------------------------------------------------------- */
 
 /* Affine functions of a repacking as numbers one after the other. */

@@ -6,7 +6,8 @@
    number says, and a newline.
 
      expect KEY OUTPUT BYTES                     sums over an output (lathe_sums), as floats
-     job NAME MACHINE FAR                        "cuda" or "opencl"; bytes of weights nearby, or 0
+     job NAME MACHINE FAR                        "cuda" or "opencl"; bytes of the weights of the
+                                                 network that a unit is from; 0 of a network
      must KEY                                    the outputs have these sums
      memory ARENA PREPARED WEIGHTS               in bytes
      input ELEMENT COUNT SEED                    made up
@@ -76,6 +77,9 @@ struct lathe_job_device {
 
 /* Returns the machine of the job, null if this program has none such. */
 const struct lathe_machine* lathe_job_machine(const struct lathe_job_file* file, size_t at);
+
+/* Is the job a whole network, not a unit of work? */
+int lathe_job_is_network(const struct lathe_job_file* file, size_t at);
 
 /* Measures for so many seconds. Returns 0, or -1 and why not. */
 int lathe_job_measure(const struct lathe_job_file* file, size_t at, struct lathe_job_device* device,

@@ -7,8 +7,8 @@
      measure-jobs FOLDER [SECONDS [TOTAL]]
 
    A job is measured for so many seconds, 0.3 or 0.03 of a file; none begins after the total. Jobs run
-   in a child process, one after the other. If one ends the process, or needs more than a minute (of a
-   file: 20 s), its line says so, and a new process runs the next ones. Where a library has files
+   in a child process, one after the other. If one ends the process, or needs more than a minute (a
+   unit of a file 30 s, a network of a file 5 minutes), its line says so, and a new process runs the next ones. Where a library has files
    input0, input1, ... and output0, ... beside it, it reads the inputs and must compute the outputs;
    otherwise inputs are made up. A line is
 
@@ -33,7 +33,8 @@ enum {
   MOST_FACES = 64,
   SAMPLES = 15,
   LIMIT_SECONDS = 60,
-  LIMIT_OF_FILES = 20,
+  LIMIT_OF_UNITS = 30,
+  LIMIT_OF_NETWORKS = 300,
   NAME_BYTES = 256,
   PATH_BYTES = 4096,
   MOST_FILES = 64,
@@ -364,6 +365,11 @@ static int listen(int child, int* job, int limit) {
   return read(child, job, sizeof *job) == (long)sizeof *job;
 }
 
+static int limit_of(const struct entry* entry) {
+  if (!entry->file) return LIMIT_SECONDS;
+  return lathe_job_is_network(entry->file, entry->at) ? LIMIT_OF_NETWORKS : LIMIT_OF_UNITS;
+}
+
 /* Runs what is left in a child. Returns how many jobs are done, or failed with it. */
 static int run_child(const char* folder, const struct entry* entries, int count, double seconds,
                      double end) {
@@ -379,7 +385,7 @@ static int run_child(const char* folder, const struct entry* entries, int count,
   close(ends[1]);
   do {
     heard = listen(ends[0], &job, limit);
-    limit = job >= 0 && entries[job].file ? LIMIT_OF_FILES : LIMIT_SECONDS;
+    if (job >= 0) limit = limit_of(&entries[job]);
   } while (heard == 1);
   if (heard < 0) kill(child, SIGKILL);
   waitpid(child, &state, 0);

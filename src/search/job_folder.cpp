@@ -102,8 +102,14 @@ JobFolder::JobFolder(JobFolderOptions options) : options_(std::move(options)) {
       fail("'{}' is damaged: remove the folder '{}', or give --again", file(plan_file),
            options_.folder);
     }
-  } else if (!fs::is_empty(options_.folder)) {
-    fail("the folder '{}' holds something else: give a new one", options_.folder);
+  } else {
+    // What was killed before its plan was written is begun again.
+    for (const fs::directory_entry& entry : fs::directory_iterator(options_.folder)) {
+      std::string name = entry.path().filename().string();
+      bool own = name.ends_with(ending) || name.starts_with(program_file) || name == results_file;
+      if (own) continue;
+      fail("the folder '{}' holds something else, '{}': give a new one", options_.folder, name);
+    }
   }
   read_results();
 }

@@ -226,10 +226,14 @@ bool UnitRounds::add_expected(const Unit& unit) {
   return true;
 }
 
+std::string UnitRounds::unchecked(const std::string& unit) const {
+  if (!folder_.plan.contains("unchecked")) return "";
+  return folder_.plan["unchecked"].value(unit, "");
+}
+
 void UnitRounds::add(const UnitSearch& search, std::vector<Candidate> candidates) {
   const std::string& unit = search.work().key;
-  std::string unchecked;
-  if (folder_.plan.contains("unchecked")) unchecked = folder_.plan["unchecked"].value(unit, "");
+  std::string reason = unchecked(unit);
   for (Candidate& candidate : candidates) {
     if (candidate.seen) continue;
     Json entry{{"unit", unit},
@@ -238,7 +242,7 @@ void UnitRounds::add(const UnitSearch& search, std::vector<Candidate> candidates
                {"failure", candidate.failure},
                {"job", ""}};
     if (candidate.error > 0) entry["error"] = candidate.error;
-    if (!unchecked.empty()) entry["unchecked"] = unchecked;
+    if (!reason.empty()) entry["unchecked"] = reason;
     if (candidate.choice) {
       entry["schedule"] = candidate.choice->schedule;
       entry["settings"] = candidate.choice->settings;

@@ -41,6 +41,8 @@ class UnitRounds {
   size_t jobs() const;
   size_t missing() const;
 
+  void set_network_weights(long bytes) { options_.network_weights = bytes; }
+
   /// Puts all results into the store. What is best of a unit, and clearly better than the default, is
   /// "found" there.
   void take_in();
@@ -49,6 +51,8 @@ class UnitRounds {
 
   /// Returns what is known of a unit; null if it was in no round.
   const UnitOwn* own(const std::string& unit) const;
+  /// Says why the outputs of a unit are not compared with anything; "" if they are.
+  std::string unchecked(const std::string& unit) const;
   /// Returns how many candidates were measured, and how many of these failed.
   long tried() const { return tried_; }
   long failed() const { return failed_; }
