@@ -31,16 +31,18 @@ int run_measure_jobs(const MeasureJobsArgs& options) {
     fail("there is no folder '{}'; 'lathe compile -o FOLDER/NAME --name NAME' makes jobs",
          options.folder);
   }
-  if (options.host.empty()) return lathe_measure_jobs(options.folder.c_str(), options.seconds, options.total);
+  if (options.host.empty())
+    return lathe_measure_jobs(options.folder.c_str(), options.seconds, options.total);
   write_measuring_program(options);
   return 0;
 }
 
 std::function<int()> set_up_measure_jobs(Command& app) {
   auto options = std::make_shared<MeasureJobsArgs>();
-  app.add_option("FOLDER", options->folder,
-                 "a folder of libraries: FOLDER/NAME, written by 'lathe compile --name NAME'; or of "
-                 "'lathe tune --jobs FOLDER'")
+  app.add_option(
+         "FOLDER", options->folder,
+         "a folder of libraries: FOLDER/NAME, written by 'lathe compile --name NAME'; or of "
+         "'lathe tune --jobs FOLDER'")
       ->required();
   app.add_option("--host", options->host,
                  "write a program for another machine, instead of measuring here: aarch64, "

@@ -115,8 +115,8 @@ int show(const TuneArgs& options) {
   std::optional<TunedStore> store;
   if (!path.empty() && access(path.c_str(), F_OK) == 0) store.emplace(path);
   Target target = target_or_machine(options.target);
-  TuneReport report = tuned_before(graph, target, options.threads, store ? &*store : nullptr,
-                                   options.layers);
+  TuneReport report =
+      tuned_before(graph, target, options.threads, store ? &*store : nullptr, options.layers);
   print_tuned(graph.name, where_of(options, target), report,
               options.json ? Print::json : Print::text);
   return 0;

@@ -15,12 +15,12 @@ struct JobsArguments {
 /// Adds --jobs, --host and --most.
 void add_jobs_arguments(Command& app, JobsArguments& arguments);
 
-/// Returns the target of a verb that measures: a machine of this computer or, with --jobs, perhaps of
-/// another one. Fails if it has a mistake, or if the arguments do not go together.
+/// Returns the target of a verb that measures: a machine of this computer or, with --jobs, perhaps
+/// of another one. Fails if it has a mistake, or if the arguments do not go together.
 Target measured_target(const std::string& name, const JobsArguments& arguments);
 
-/// Returns what the folder of --jobs is made with. Without --jobs, it is "otherwise", and the device
-/// is here.
+/// Returns what the folder of --jobs is made with. Without --jobs, it is "otherwise", and the
+/// device is here.
 JobFolderOptions folder_options(const JobsArguments& arguments, const std::string& otherwise);
 
 /// Jobs that wait for their results.

@@ -85,9 +85,9 @@ void print_text(const std::string& network, const TunedWhere& where, const TuneR
   auto found = std::count_if(report.units.begin(), report.units.end(),
                              [](const TunedUnit& unit) { return unit.found.has_value(); });
   auto others = static_cast<long>(report.units.size()) - found;
-  std::string workers = !where.gpu.empty()
-                            ? where.gpu
-                            : fmt::format("{} thread{}", where.threads, where.threads == 1 ? "" : "s");
+  std::string workers =
+      !where.gpu.empty() ? where.gpu
+                         : fmt::format("{} thread{}", where.threads, where.threads == 1 ? "" : "s");
   if (found == 0) {
     fmt::print("{}, {}: nothing better than the templates' own choices is known\n", network,
                workers);

@@ -54,8 +54,9 @@ std::vector<RuntimeObject> runtime_objects(const Target& host, const Target& tar
 }
 
 std::vector<RuntimeObject> measuring_objects(const Target& host) {
-  return {LATHE_RUNTIME_OBJECT(measure), LATHE_RUNTIME_OBJECT(job),  LATHE_RUNTIME_OBJECT(gpu),
-          LATHE_RUNTIME_OBJECT(cuda),    LATHE_RUNTIME_OBJECT(opencl), LATHE_RUNTIME_OBJECT(runtime),
+  return {LATHE_RUNTIME_OBJECT(measure), LATHE_RUNTIME_OBJECT(job),
+          LATHE_RUNTIME_OBJECT(gpu),     LATHE_RUNTIME_OBJECT(cuda),
+          LATHE_RUNTIME_OBJECT(opencl),  LATHE_RUNTIME_OBJECT(runtime),
           LATHE_RUNTIME_OBJECT(pool)};
 }
 

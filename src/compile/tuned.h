@@ -70,8 +70,8 @@ class TunedStore {
   /// Forgets all about these.
   void forget(const std::vector<TunedFor>& where);
 
-  /// Returns the target of TunedFor under which there is something kept: that of tuned_target(), or,
-  /// for a kind of GPU, that of the device of this kind that was tuned last.
+  /// Returns the target of TunedFor under which there is something kept: that of tuned_target(),
+  /// or, for a kind of GPU, that of the device of this kind that was tuned last.
   std::string target_of(const Target& target) const;
 
   /// Returns the choices that were found for all other units, by unit.

@@ -294,8 +294,8 @@ class NetworkSearch {
                             table_options(Phase::measuring));
     } catch (const JobsWait&) {
       if (options_.blocks && strategy_.space != SpaceOf::blocks) {
-        measure_layers(block_tables_, block_space(timed_, options_.space), timed_, bench(), journal_,
-                       table_options(Phase::comparing));
+        measure_layers(block_tables_, block_space(timed_, options_.space), timed_, bench(),
+                       journal_, table_options(Phase::comparing));
       }
       throw;
     }

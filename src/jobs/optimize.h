@@ -47,8 +47,8 @@ struct OptimizeOptions {
   /// networks are judged, and its folder, where its journal is. Null and "": nothing.
   std::shared_ptr<SearchJudge> judge = nullptr;
   std::string known_in = {};
-  /// A GPU that networks are measured on, instead of this machine; and the folder through which that
-  /// is done (search/round_bench.h), if it is elsewhere. "jobs.folder" is "" if it is here.
+  /// A GPU that networks are measured on, instead of this machine; and the folder through which
+  /// that is done (search/round_bench.h), if it is elsewhere. "jobs.folder" is "" if it is here.
   std::optional<Target> gpu = std::nullopt;
   JobFolderOptions jobs = {};
 };

@@ -74,7 +74,8 @@ double lathe_compare_sums(const float* is, const float* must, int64_t count) {
     squares += (double)must[i] * (double)must[i];
     ++numbers;
     if (off < 0) off = -off;
-    if (!(off <= largest)) largest = off; /* also if it is no number */
+    if (off != off) return off; /* no number */
+    if (off > largest) largest = off;
   }
   if (numbers == 0) return -1;
   double mean = squares / (double)numbers, root = mean > 1 ? mean : 1;
@@ -696,11 +697,9 @@ static int measure_on(const struct job* job, void* gpu, double seconds, struct b
   times->off = job->outputs > 0 ? 0 : -1;
   for (int32_t i = 0; i < job->outputs; ++i) {
     double off = compare_output(job, i, outputs[i]);
-    if (off < 0) { /* what was not compared did not pass */
-      times->off = -1;
-      break;
-    }
     if (!(off <= times->off)) times->off = off;
+    if (off < 0) times->off = -1; /* what was not compared did not pass */
+    if (!(off >= 0)) break;
   }
   if (lathe_gpu_repeat(repeated->model, 2, &once)) return -1;
   int64_t steps = job->steps - job->first;

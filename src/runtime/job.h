@@ -20,8 +20,9 @@
      module BYTES                                kernels
      end
 
-   A repacking is  RANK EXTENTS SOURCE TARGET PIECES (CONSTRAINTS (EQUAL AFFINE)...)...  and an affine
-   function is  CONSTANT DIVISOR RANK COEFFICIENTS FLOORS (COEFFICIENT AFFINE)...  as in poly/affine.h.
+   A repacking is  RANK EXTENTS SOURCE TARGET PIECES (CONSTRAINTS (EQUAL AFFINE)...)...  and an
+   affine function is  CONSTANT DIVISOR RANK COEFFICIENTS FLOORS (COEFFICIENT AFFINE)...  as in
+   poly/affine.h.
    */
 #ifndef LATHE_RUNTIME_JOB_H
 #define LATHE_RUNTIME_JOB_H

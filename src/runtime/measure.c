@@ -101,7 +101,8 @@ static double difference(const float* is, const float* must, size_t count) {
     double off = (double)is[i] - (double)must[i];
     squares += (double)must[i] * (double)must[i];
     if (off < 0) off = -off;
-    if (!(off <= largest)) largest = off; /* also if it is no number */
+    if (off != off) return off; /* no number */
+    if (off > largest) largest = off;
   }
   double mean = count ? squares / (double)count : 0, root = mean > 1 ? mean : 1;
   for (int i = 0; i < 60; ++i) root = 0.5 * (root + mean / root);
@@ -140,7 +141,7 @@ static double compare(struct job* job, const struct faces* outputs) {
     float* must = aligned_alloc(64, (bytes + 64) / 64 * 64);
     if (must && read_file(job, "output", i, must, bytes)) {
       double off = difference(outputs->memory[i], must, bytes / sizeof *must);
-      if (!(off <= largest)) largest = off;
+      if (largest == largest && !(off <= largest)) largest = off;
     }
     free(must);
   }

@@ -7,8 +7,8 @@ extern "C" {
 #endif
 
 /* Measures all jobs of a folder that have no result yet, for so many seconds each; 0: as long as is
-   usual. None begins after so many seconds in all; 0: there is no limit. Returns 0, or 1 if that was
-   not possible at all. */
+   usual. None begins after so many seconds in all; 0: there is no limit. Returns 0, or 1 if that
+   was not possible at all. */
 int lathe_measure_jobs(const char* folder, double seconds, double total);
 
 /* What main() is in the program. */

@@ -24,8 +24,8 @@ struct EqualTuningOptions {
 class TunedMeasurer {
  public:
   virtual ~TunedMeasurer() = default;
-  /// Measures a network that a recipe (in text) made of the original beside that. Returns nothing if
-  /// it was stopped, or is not known yet.
+  /// Measures a network that a recipe (in text) made of the original beside that. Returns nothing
+  /// if it was stopped, or is not known yet.
   virtual std::optional<NetworkTimes> measure(const Graph& candidate,
                                               const std::string& recipe) = 0;
   /// Returns the options by which tuned networks are compiled.

@@ -64,7 +64,8 @@ class JobFolder {
 
   /// Returns what came of a job, null if that is not known.
   const JobResult* result(const std::string& job) const;
-  /// Returns the device that measured; nothing if nothing was measured. Fails if there were several.
+  /// Returns the device that measured; nothing if nothing was measured. Fails if there were
+  /// several.
   std::optional<JobDevice> device() const;
 
   /// What the jobs are for, in the words of who made them; null in a new folder.

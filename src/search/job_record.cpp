@@ -11,8 +11,8 @@
 namespace lathe {
 namespace {
 
-/// Weights of a network that are no larger are written as they are: they may be numbers of elements,
-/// or other constants that must be right.
+/// Weights of a network that are no larger are written as they are: they may be numbers of
+/// elements, or other constants that must be right.
 constexpr long as_they_are = 4096;
 
 std::string key_of_expected(const Unit& unit) { return fingerprint(unit.key).substr(0, 16); }
@@ -117,8 +117,8 @@ ExpectedOutputs expected_outputs(const Unit& unit) {
   options.target = native_target();
   auto made = make_unit(unit, options);
   for (const Tensor& tensor : made->code.tensors) {
-    bool given = tensor.role == Role::input || tensor.role == Role::weight ||
-                 tensor.role == Role::output;
+    bool given =
+        tensor.role == Role::input || tensor.role == Role::weight || tensor.role == Role::output;
     if (given && tensor.element != Element::f32) return {"", "it has elements that are no f32"};
   }
   UnitRunner runner(*made, made_up_data(unit), options.target, 1);
@@ -129,9 +129,9 @@ ExpectedOutputs expected_outputs(const Unit& unit) {
     std::vector<float> sums(static_cast<size_t>(count / LATHE_SUM_OF + 1));
     sums.resize(static_cast<size_t>(
         lathe_sums(reinterpret_cast<const float*>(bytes.data()), count, sums.data())));
-    result.records += with_bytes(
-        fmt::format("expect {} {}", key_of_expected(unit), i),
-        {reinterpret_cast<const char*>(sums.data()), sums.size() * sizeof(float)});
+    result.records +=
+        with_bytes(fmt::format("expect {} {}", key_of_expected(unit), i),
+                   {reinterpret_cast<const char*>(sums.data()), sums.size() * sizeof(float)});
   }
   return result;
 }

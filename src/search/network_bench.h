@@ -47,8 +47,8 @@ struct KnownUnit {
   std::string full, reduced;
 };
 
-/// Thrown where what is asked for is measured elsewhere, and not known yet. It is no failure, and no
-/// candidate's fault: whoever tries candidates lets it pass, once all is asked for.
+/// Thrown where what is asked for is measured elsewhere, and not known yet. It is no failure, and
+/// no candidate's fault: whoever tries candidates lets it pass, once all is asked for.
 struct JobsWait {};
 
 /// What measures candidates beside the original.

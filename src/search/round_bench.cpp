@@ -110,8 +110,8 @@ std::vector<NodeTime> RoundBench::node_times(const Graph& graph, std::string& fa
 NetworkTimes RoundBench::measure(const Graph& candidate) {
   NetworkTimes times;
   bool waits = false;
-  for (auto [graph, nodes] : {std::pair(original_, &times.own_nodes),
-                              std::pair(&candidate, &times.nodes)}) {
+  for (auto [graph, nodes] :
+       {std::pair(original_, &times.own_nodes), std::pair(&candidate, &times.nodes)}) {
     try {
       *nodes = node_times(*graph, times.failure);
     } catch (const JobsWait&) {

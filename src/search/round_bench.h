@@ -22,7 +22,8 @@ struct RoundBenchOptions {
   int threads = 1;
   double max_error = any_error;
   std::function<bool()> stop = nullptr;
-  std::function<void(size_t done, size_t all)> progress = nullptr;  ///< candidates that are compiled
+  std::function<void(size_t done, size_t all)> progress =
+      nullptr;  ///< candidates that are compiled
 };
 
 /// Jobs that wait for their results.
@@ -42,13 +43,13 @@ class RoundBench : public NetworkMeasurer, public TunedMeasurer {
   /// Takes in what was measured. Folder and store must live as long; the store is in a file.
   RoundBench(JobFolder& folder, const Target& target, TunedStore& store, RoundBenchOptions options);
 
-  /// Says what networks are compared with: weights must have data. Fails if the folder is of another
-  /// network or target.
+  /// Says what networks are compared with: weights must have data. Fails if the folder is of
+  /// another network or target.
   void begin(const Graph& original);
 
-  /// Returns the time of a network, by its units as they are tuned so far. Throws JobsWait if one of
-  /// them was not measured; then the next round has it. Once all rounds of units are over, such a
-  /// network has failed.
+  /// Returns the time of a network, by its units as they are tuned so far. Throws JobsWait if one
+  /// of them was not measured; then the next round has it. Once all rounds of units are over, such
+  /// a network has failed.
   NetworkTimes measure(const Graph& candidate) override;
 
   /// Returns the times of a whole network and of the original. Nothing: the next round has them.
@@ -70,7 +71,8 @@ class RoundBench : public NetworkMeasurer, public TunedMeasurer {
   RoundBenchOptions options_;
   UnitRounds rounds_;
   const Graph* original_ = nullptr;
-  std::map<std::string, std::pair<Unit, double>> asked_;  // units, and how often they are in networks
+  std::map<std::string, std::pair<Unit, double>>
+      asked_;  // units, and how often they are in networks
   std::set<std::string> unknown_;
   bool waits_ = false;  // for whole networks
 

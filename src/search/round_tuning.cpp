@@ -214,7 +214,7 @@ class RoundTuning {
     int next = rounds_->round() + 1;
     Kind kind = next == 1 ? Kind::broad : next == most_rounds - 1 ? Kind::last : Kind::near;
     auto units = static_cast<double>(searches_.size());
-    double each = static_cast<double>(next == 1              ? of_broad
+    double each = static_cast<double>(next == 1            ? of_broad
                                       : kind == Kind::last ? of_last
                                                            : of_near);
     if (folder_.is_here()) each = next == 1 ? of_broad_here : std::max(1.0, of_near_here / units);

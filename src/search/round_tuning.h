@@ -5,9 +5,9 @@
 //   if (!outcome.report) ...                    jobs wait in the folder: outcome.jobs of them
 //
 // Three rounds look for the choices of units: anything, then what is like the best, then that and
-// the best again. The last one measures whole networks, and decides what is kept. Each call takes in
-// what was measured since the last one. If the device is here, one call does it all; then there are
-// as many rounds as the time allows.
+// the best again. The last one measures whole networks, and decides what is kept. Each call takes
+// in what was measured since the last one. If the device is here, one call does it all; then there
+// are as many rounds as the time allows.
 #pragma once
 
 #include "search/job_folder.h"

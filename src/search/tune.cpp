@@ -342,11 +342,11 @@ TuneReport tuned_before(const Graph& graph, const Target& target, int threads,
   Layouts layouts = layouts_of(simple);
   std::optional<LayoutChoice> used;
   std::string known_as = store != nullptr ? store->target_of(target) : "";
-  if (store != nullptr) used = used_layouts(*store, {layout_key(simple), known_as, threads}, layouts);
+  if (store != nullptr)
+    used = used_layouts(*store, {layout_key(simple), known_as, threads}, layouts);
   if (used) report.layouts = chosen_layouts(layouts, *used);
-  std::vector<NodeUnit> nodes = target.is_gpu()
-                                    ? units_for(graph, target)
-                                    : units_of(graph, threads, layout_chooser_of(used));
+  std::vector<NodeUnit> nodes = target.is_gpu() ? units_for(graph, target)
+                                                : units_of(graph, threads, layout_chooser_of(used));
   for (const NodeUnit& node : nodes) {
     if (!matches(node.node, layers)) continue;
     auto same = std::find_if(report.units.begin(), report.units.end(),

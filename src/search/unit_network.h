@@ -23,8 +23,8 @@ inline uint32_t seed_of_weight(size_t tensor) { return 1 + static_cast<uint32_t>
 /// come from as far away in memory as in a large network.
 Compiled unit_network(const Made& made, const UnitData& data, const Target& target, long copies);
 
-/// Returns the network with one copy, without data: Compiled::later has the weights, which are named
-/// by the numbers of their tensors.
+/// Returns the network with one copy, without data: Compiled::later has the weights, which are
+/// named by the numbers of their tensors.
 Compiled unit_network_later(const Made& made, const Target& target);
 
 /// A unit that runs.

@@ -110,7 +110,8 @@ void UnitRounds::take_in() {
     std::string unit = entry["unit"], job = entry["job"];
     const JobResult* result = job.empty() ? nullptr : folder_.result(job);
     if (result == nullptr && !job.empty()) continue;
-    std::string problem = job.empty() ? entry["failure"].get<std::string>() : problem_of(*result, entry);
+    std::string problem =
+        job.empty() ? entry["failure"].get<std::string>() : problem_of(*result, entry);
     // What cannot be checked has a time all the same: it is the default.
     bool runs = result != nullptr && result->failure.empty() && !problem.starts_with("it is wrong");
     own_[unit] = {runs ? result->time : 0, runs ? "" : problem};
@@ -185,7 +186,8 @@ std::vector<UnitRounds::Candidate> UnitRounds::made(
   };
   auto work = [&] {
     std::vector<Json> answers(choices.size());
-    for_each_index(choices.size(), processors(), [&](size_t i) { answers[i] = compile_one(choices[i]); });
+    for_each_index(choices.size(), processors(),
+                   [&](size_t i) { answers[i] = compile_one(choices[i]); });
     return Json(answers).dump(-1, ' ', false, Json::error_handler_t::replace);
   };
   Outcome outcome = isolated(work, seconds_for_each * static_cast<double>(choices.size()));
@@ -201,8 +203,11 @@ std::vector<UnitRounds::Candidate> UnitRounds::made(
                                          : Json::array({Json{{"failure", outcome.failure}}});
   for (size_t i = 0; i < choices.size(); ++i) {
     const Json& json = answers[i];
-    Candidate candidate{choices[i], json.value("code", ""), json.value("failure", ""),
-                        json.value("record", ""), json.value("error", 0.0),
+    Candidate candidate{choices[i],
+                        json.value("code", ""),
+                        json.value("failure", ""),
+                        json.value("record", ""),
+                        json.value("error", 0.0),
                         json.value("seen", false)};
     if (candidate.code.empty() && choices[i]) {
       candidate.code = "failed " + choices[i]->schedule + print_settings(choices[i]->settings);
@@ -273,8 +278,8 @@ bool UnitRounds::prepare(const std::vector<Share>& shares, Kind kind) {
       std::vector<Candidate> candidates =
           made(*share.search, {from + static_cast<long>(at), from + static_cast<long>(end)});
       for (Candidate& candidate : candidates) {
-        bool repeated = candidate.choice && std::find(again.begin(), again.end(),
-                                                      *candidate.choice) != again.end();
+        bool repeated = candidate.choice &&
+                        std::find(again.begin(), again.end(), *candidate.choice) != again.end();
         bool is_new = candidate.code.empty() || known.insert(candidate.code).second;
         candidate.seen = candidate.seen || (!is_new && !repeated && candidate.choice.has_value());
       }
@@ -294,7 +299,8 @@ void UnitRounds::add_network(const std::string& name, const Graph& graph,
   std::string job = "n" + short_name(name + outcome.result);
   std::string record = "job " + job + outcome.result.substr(std::string("job @").size());
   if (!folder_.add(record)) {
-    fail("a network has more than the {} MiB that jobs may have: give --most", folder_.most_bytes() >> 20);
+    fail("a network has more than the {} MiB that jobs may have: give --most",
+         folder_.most_bytes() >> 20);
   }
   folder_.plan["networks"][name] = job;
 }

@@ -7,8 +7,8 @@
 //   if (rounds.missing() == 0) rounds.prepare({{&search, 40}}, UnitRounds::Kind::broad);
 //
 // The plan of the folder has a line for each candidate: the unit, the choice and the job. Its round
-// is in the plan, too, so that a later process goes on where this one was. All is the same each time
-// for the same seed and the same results.
+// is in the plan, too, so that a later process goes on where this one was. All is the same each
+// time for the same seed and the same results.
 #pragma once
 
 #include "search/job_folder.h"
@@ -21,7 +21,8 @@ struct UnitRoundsOptions {
   int threads = 1;
   long network_weights = 0;  ///< bytes, in all of the network: they come from as far away
   std::function<bool()> stop = nullptr;
-  std::function<void(size_t done, size_t all)> progress = nullptr;  ///< candidates that are compiled
+  std::function<void(size_t done, size_t all)> progress =
+      nullptr;  ///< candidates that are compiled
 };
 
 /// What a device says of a unit.
@@ -43,8 +44,8 @@ class UnitRounds {
 
   void set_network_weights(long bytes) { options_.network_weights = bytes; }
 
-  /// Puts all results into the store. What is best of a unit, and clearly better than the default, is
-  /// "found" there.
+  /// Puts all results into the store. What is best of a unit, and clearly better than the default,
+  /// is "found" there.
   void take_in();
   /// Returns the target that the store knows all that by: one that has the name of the device.
   TunedFor about(const std::string& unit) const;
@@ -63,8 +64,8 @@ class UnitRounds {
     UnitSearch* search;
     size_t count;
   };
-  /// Compiles a round of so many candidates of each unit and adds their jobs to the folder, together
-  /// with the template's own choice. Returns false if it was stopped.
+  /// Compiles a round of so many candidates of each unit and adds their jobs to the folder,
+  /// together with the template's own choice. Returns false if it was stopped.
   bool prepare(const std::vector<Share>& shares, Kind kind);
 
   /// Adds a whole network to the round, to be measured beside others.

@@ -109,8 +109,8 @@ std::optional<Choice> UnitSearch::propose(const UnitSpaces& space_of, const Tune
   return next(space_of, store, [&] { return proposed(*space_, best_, random); });
 }
 
-std::optional<Choice> UnitSearch::propose_broadly(const UnitSpaces& space_of, const TunedStore& store,
-                                                  Random& random) {
+std::optional<Choice> UnitSearch::propose_broadly(const UnitSpaces& space_of,
+                                                  const TunedStore& store, Random& random) {
   return next(space_of, store, [&] { return random_choice(*space_, random); });
 }
 

@@ -29,7 +29,8 @@ class UnitSearch {
   /// Returns how many seconds of the network the next candidate may save; 0 if no more is expected.
   double promise() const;
   /// Returns a choice that was not tried; nothing if there seems to be none.
-  std::optional<Choice> propose(const UnitSpaces& space_of, const TunedStore& store, Random& random);
+  std::optional<Choice> propose(const UnitSpaces& space_of, const TunedStore& store,
+                                Random& random);
   /// Does the same where nothing is known yet: any template with any settings, rather than what is
   /// like the best so far.
   std::optional<Choice> propose_broadly(const UnitSpaces& space_of, const TunedStore& store,

@@ -21,8 +21,8 @@ class SearchRun {
         report_.stopped = true;
         break;
       }
-      Trial trial = proposal->exact ? tried_or_waiting(proposal->assignment)
-                                    : judged(proposal->assignment);
+      Trial trial =
+          proposal->exact ? tried_or_waiting(proposal->assignment) : judged(proposal->assignment);
       count(trial);
       if (trial.outcome == Trial::Outcome::measured) keep(proposal->assignment, trial);
       if (laboratory_.progress) laboratory_.progress(trial, report_.tried);

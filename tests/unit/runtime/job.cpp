@@ -44,9 +44,10 @@ TEST(JobSums, TellWhetherAnElementIsWrong) {
 
 TEST(JobFile, JobsAreFoundBetweenBytes) {
   TemporaryDirectory directory;
-  std::string path = directory.file("a.jobs",
-                                    "lathe jobs 1\nexpect k 0 8\njob end\n\njob a cuda 5\nmodule 9\n"
-                                    "job b end\nend\njob c opencl 0\nend\njob d cuda 1\n");
+  std::string path =
+      directory.file("a.jobs",
+                     "lathe jobs 1\nexpect k 0 8\njob end\n\njob a cuda 5\nmodule 9\n"
+                     "job b end\nend\njob c opencl 0\nend\njob d cuda 1\n");
   lathe_job_file file{};
   ASSERT_EQ(lathe_job_file_read(path.c_str(), &file), 0) << lathe_last_error();
   char name[16];
@@ -82,8 +83,8 @@ TEST(JobFile, DamagedJobsFailAndSayWhere) {
       {"what 1\n", "what"}};
   for (const auto& [lines, where] : cases) {
     TemporaryDirectory directory;
-    std::string path = directory.file(
-        "a.jobs", std::string("lathe jobs 1\njob a opencl 1\n") + lines + "end\n");
+    std::string path =
+        directory.file("a.jobs", std::string("lathe jobs 1\njob a opencl 1\n") + lines + "end\n");
     lathe_job_file file{};
     ASSERT_EQ(lathe_job_file_read(path.c_str(), &file), 0);
     lathe_job_device device{};

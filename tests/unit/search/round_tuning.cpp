@@ -60,8 +60,8 @@ class Elsewhere {
   void write_results(const std::string& text) const { directory_.file("jobs/results", text); }
   RoundTuneOptions& options() { return options_; }
 
-  std::string broken, wrong;      ///< jobs that fail, and that compute something else
-  double gain_of_network = 0.5;   ///< what tuned networks take of the others' time
+  std::string broken, wrong;     ///< jobs that fail, and that compute something else
+  double gain_of_network = 0.5;  ///< what tuned networks take of the others' time
 
  private:
   TemporaryDirectory directory_;
@@ -69,10 +69,13 @@ class Elsewhere {
 
   std::string line_of(const std::string& job, const std::string& what) const {
     if (job == broken) return job + " failed it needs more than 30 s\n";
-    double time = what == "own" || what == "is own" ? 1 : what == "choice" ? time_of(job)
-                                                                        : gain_of_network;
+    double time = what == "own" || what == "is own" ? 1
+                  : what == "choice"                ? time_of(job)
+                                                    : gain_of_network;
     return fmt::format("{} milliseconds {} {} off {} first 1\n", job, time, time,
-                       job == wrong ? "0.3" : what.starts_with("is ") ? "-1" : "1e-7");
+                       job == wrong              ? "0.3"
+                       : what.starts_with("is ") ? "-1"
+                                                 : "1e-7");
   }
 
   static double time_of(const std::string& job) {
@@ -163,7 +166,8 @@ TEST(RoundTuning, WhatFailedIsNotTriedAgain) {
   }
   EXPECT_EQ(failures, (std::set<std::string>{"it needs mo", "it is wrong"}));
   std::set<std::string> codes;
-  for (const Json& entry : device.plan()["units"]) {
+  Json plan = device.plan();
+  for (const Json& entry : plan["units"]) {
     if (!entry.contains("schedule") || entry["round"] == 3) continue;
     std::string code = entry["code"];
     bool failed = entry["job"] == device.broken || entry["job"] == device.wrong;
