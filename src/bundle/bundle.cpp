@@ -44,7 +44,9 @@ FolderRecord record() { return {"bundle", record_file, bundle_files}; }
 
 void write_bundle(const Bundle& bundle, const std::string& folder) {
   FolderDraft draft(folder, record());
-  write_library(bundle.compiled, draft.file(library));
+  LibraryOptions options;
+  options.host = bundle.host;
+  write_library(bundle.compiled, draft.file(library), options);
   write_text(draft.file("model.onnx"), export_onnx(bundle.graph));
   write_torch(bundle.graph, draft.file("model.py"));
   write_text(draft.file("train.py"), std::string(training_text()));

@@ -29,6 +29,7 @@ struct Bundle {
   nlohmann::json about = {};  ///< for bundle.json: the network, seeds, verdicts, times, ...
   /// For winner.recipe: how it was made (making.h); null: not said.
   nlohmann::json made = nullptr;
+  std::string host = "";    ///< the CPU that calls the library of a GPU; "": like this machine's
   std::string report = "";  ///< the path of a page about the search, which is copied; "": none
 };
 

@@ -22,6 +22,12 @@ Json to_json(const Target& target) {
                {"registers", cpu.registers},  {"lane_products", cpu.lane_products},
                {"l1_bytes", cpu.l1_bytes},    {"l2_bytes", cpu.l2_bytes}};
   if (!cpu.extras.empty()) json["full_name"] = full_name(target);
+  if (target.is_gpu()) {
+    json["gpu"] = {{"model", target.gpu.model},
+                   {"multiprocessors", target.gpu.multiprocessors},
+                   {"shared_bytes", target.gpu.shared_bytes},
+                   {"most_threads", target.gpu.most_threads}};
+  }
   return json;
 }
 
@@ -36,6 +42,12 @@ Target target_from_json(const Json& json, long workers) {
   target.cpu.l1_bytes = json.at("l1_bytes");
   target.cpu.l2_bytes = json.at("l2_bytes");
   target.workers = workers;
+  if (json.contains("gpu")) {
+    target.gpu.model = json["gpu"].at("model");
+    target.gpu.multiprocessors = json["gpu"].at("multiprocessors");
+    target.gpu.shared_bytes = json["gpu"].at("shared_bytes");
+    target.gpu.most_threads = json["gpu"].at("most_threads");
+  }
   return target;
 }
 
@@ -76,6 +88,7 @@ nlohmann::json to_json(const Making& making) {
   json["threads"] = making.target.workers;
   json["target"] = to_json(making.target);
   json["machine"] = making.machine;
+  if (!making.host.empty()) json["host"] = making.host;
   json["thorough"] = making.effort == Effort::thorough;
   if (making.max_error != any_error) json["max_error"] = making.max_error;
   if (making.fitted) {
@@ -102,6 +115,7 @@ Making making_from_json(const nlohmann::json& json) {
     making.seed = json.at("seed");
     making.target = target_from_json(json.at("target"), json.at("threads"));
     making.machine = json.at("machine");
+    making.host = json.value("host", "");
     making.effort = json.at("thorough").get<bool>() ? Effort::thorough : Effort::quick;
     making.max_error = json.value("max_error", any_error);
     making.choices = choices_from_json(json);
@@ -175,6 +189,7 @@ void make_bundle(const Graph& network, const NetworkRecipe& recipe, Making makin
   bundle.about = making.about;
   bundle.made = to_json(making);
   bundle.report = report;
+  bundle.host = making.host;
   write_bundle(bundle, folder);
 }
 

@@ -47,6 +47,7 @@ struct Making {
   uint64_t seed = 0;  ///< of weights that nobody trained
   Target target = {};
   std::string machine = {};  ///< that it was made on (tuned_target())
+  std::string host = {};     ///< the CPU beside a GPU (LibraryOptions); "": like that machine's
   Effort effort = Effort::quick;
   double max_error = any_error;
   std::optional<MadeWeights> fitted = std::nullopt;  ///< none: weights are as the steps left them

@@ -133,7 +133,7 @@ LayerPrecisions precisions_for(const CompileArgs& options, const Graph& network)
 int run_compile(CompileArgs& options) {
   if (!options.recipe.empty()) options.recipe = recipe_file(options.recipe);
   CompileOptions how;
-  how.target = target_named(options.target);
+  how.target = target_or_machine(options.target);
   how.effort = options.thorough ? Effort::thorough : Effort::quick;
   how.max_error = options.tuned.max_error;
   if (!options.passes.empty()) how.passes = parse_passes(options.passes);

@@ -6,10 +6,12 @@
 #include "cli/verb_amount.h"
 #include "cli/verb_command_line.h"
 #include "cli/verb_interruption.h"
+#include "cli/verb_jobs.h"
 #include "cli/verb_peers.h"
 #include "cli/verb_scores.h"
 #include "cli/verb_search_show.h"
 #include "cli/verb_space.h"
+#include "cli/verb_target.h"
 #include "jobs/optimize.h"
 #include "jobs/search_precision.h"
 
@@ -18,6 +20,8 @@ namespace {
 
 struct OptimizeArgs {
   OptimizeOptions job;
+  JobsArguments jobs;
+  std::string target = "native";
   SpaceArguments space{.space = OptimizeOptions().space};
   std::string rule = "two-sided", max_params, max_macs, constraint, budget;
   double tolerance = -1;
@@ -79,6 +83,11 @@ OptimizeOptions job_of(const OptimizeArgs& options) {
                 parse_limit("--max-macs", options.max_macs), parse_constraint(options.constraint)};
   job.budget = parse_budget(options.budget);
   if (options.thorough) be_thorough(job);
+  Target target = measured_target(options.target, options.jobs);
+  if (target.is_gpu()) {
+    job.gpu = target;
+    job.jobs = folder_options(options.jobs, "");
+  }
   job.lathe = own_path();
   job.command = command_line();
   return job;
@@ -94,6 +103,14 @@ OptimizeResult searched(const OptimizeArgs& options) {
 
 int run_optimize(const OptimizeArgs& options) {
   OptimizeResult found = searched(options);
+  if (found.waiting) {
+    const RoundsWaiting& waiting = *found.waiting;
+    print_waiting(
+        options.jobs,
+        {waiting.jobs, waiting.is_new, waiting.bytes, waiting.round, RoundBench::most_rounds},
+        options.json);
+    return 0;
+  }
   if (!found.result) {
     print_stopped(options.json);
   } else if (options.json) {
@@ -160,6 +177,8 @@ std::function<int()> set_up_optimize(Command& app) {
   app.add_option("--against PEER", job.against, "also measure the original with other libraries")
       ->check(one_of(peer_names()));
   app.add_flag("!--no-blocks", job.blocks, "do not compare with what a list of blocks can do");
+  add_target_argument(app, options->target, "the machine that networks are measured on");
+  add_jobs_arguments(app, options->jobs);
   app.add_option("--threads", job.threads, "number of workers that the network will run with")
       ->check(range(1, 256));
   app.add_option("--seed", job.score.network.seed, "seed of the search, weights and minibatches");

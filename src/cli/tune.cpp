@@ -5,10 +5,14 @@
 #include "base/error.h"
 #include "cli/verb_amount.h"
 #include "cli/verb_interruption.h"
+#include "cli/verb_jobs.h"
 #include "cli/verb_network.h"
 #include "cli/verb_precision.h"
+#include "cli/verb_target.h"
 #include "cli/verb_tune_show.h"
+#include "data/folder.h"
 #include "search/native_bench.h"
+#include "search/round_tuning.h"
 
 namespace lathe::cli {
 namespace {
@@ -16,14 +20,18 @@ namespace {
 struct TuneArgs {
   NetworkArguments network;
   PrecisionArguments precision;
-  std::string budget = "60s", layers = "*";
+  JobsArguments jobs;
+  std::string budget, layers = "*", target = "native";
   int threads = 1;
   uint64_t seed = 1;
   bool resume = false, again = false, show = false, json = false;
 };
 
-/// Reads a budget: "90s", "10m" or "1h", or a number of candidates.
-void set_budget(TuneOptions& options, const std::string& text) {
+/// Reads a budget: "90s", "10m" or "1h", or a number of candidates. Where jobs are measured
+/// elsewhere, their number is what counts.
+void set_budget(TuneOptions& options, std::string text, bool elsewhere) {
+  if (text.empty() && elsewhere) return;
+  if (text.empty()) text = "60s";
   auto amount = parse_amount(text);
   auto seconds = parse_duration(text);
   bool is_count = amount && amount->unit.empty() && amount->value <= 1e9;
@@ -32,6 +40,9 @@ void set_budget(TuneOptions& options, const std::string& text) {
         "--budget {}: write a time, as in 90s, 10m or 1h, or how many candidates are tried, as "
         "in 500",
         text);
+  }
+  if (seconds && elsewhere) {
+    fail("--budget {}: with --jobs, write how many candidates are tried, as in 500", text);
   }
   if (is_count) options.trials = std::max(1L, static_cast<long>(amount->value));
   if (seconds) options.seconds = *seconds;
@@ -94,22 +105,61 @@ Graph network_of(const TuneArgs& options) {
                          options.precision.calibration, options.threads);
 }
 
+TunedWhere where_of(const TuneArgs& options, const Target& target) {
+  return {options.threads, target.is_gpu() ? full_name(target) : ""};
+}
+
 int show(const TuneArgs& options) {
   Graph graph = network_of(options);
   std::string path = tuned_path();
   std::optional<TunedStore> store;
   if (!path.empty() && access(path.c_str(), F_OK) == 0) store.emplace(path);
-  TuneReport report = tuned_before(graph, native_target(), options.threads,
-                                   store ? &*store : nullptr, options.layers);
-  print_tuned(graph.name, options.threads, report, options.json ? Print::json : Print::text);
+  Target target = target_or_machine(options.target);
+  TuneReport report =
+      tuned_before(graph, target, options.threads, store ? &*store : nullptr, options.layers);
+  print_tuned(graph.name, where_of(options, target), report,
+              options.json ? Print::json : Print::text);
   return 0;
+}
+
+/// Tells what rounds do, on a terminal.
+void tell_rounds(RoundTuneOptions& how) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  how.compiled = [](int round, size_t done, size_t all) {
+    fmt::print(stderr, "\r{:<78.78}",
+               fmt::format("round {}: {} of {} candidates compiled", round, done, all));
+    if (done >= all) fmt::print(stderr, "\r{:78}\r", "");
+  };
+  how.measured = [](int round, size_t jobs) {
+    fmt::print(stderr, "\r{:<78.78}\r", fmt::format("round {}: measuring {} jobs", round, jobs));
+  };
+}
+
+/// Tunes for a GPU, which may be elsewhere.
+int tune_for_gpu(const TuneArgs& options, const Graph& graph, const Target& target,
+                 const TuneOptions& tune, TunedStore& store) {
+  RoundTuneOptions how{tune};
+  tell_rounds(how);
+  TemporaryFolder meanwhile("lathe-tune");
+  JobFolder folder(folder_options(options.jobs, meanwhile.file("jobs")));
+  RoundOutcome outcome = tune_in_rounds(graph, target, folder, store, how);
+  if (outcome.report) {
+    print_tuned(graph.name, where_of(options, target), *outcome.report,
+                options.json ? Print::json : Print::text);
+  } else if (!outcome.stopped && outcome.jobs > 0) {
+    print_waiting(options.jobs,
+                  {outcome.jobs, outcome.is_new, outcome.bytes, outcome.round, most_rounds},
+                  options.json);
+  }
+  return outcome.stopped ? interrupted_status : 0;
 }
 
 int run_tune(const TuneArgs& options) {
   if (options.resume && options.again) fail("--resume goes on, --again begins again: give one");
   TuneOptions how;
-  set_budget(how, options.budget);
+  set_budget(how, options.budget, !options.jobs.folder.empty());
   if (options.show) return show(options);
+  Target target = measured_target(options.target, options.jobs);
   TunedStore store = open_store();
   Graph graph = network_of(options);
   check_data(graph);
@@ -119,7 +169,7 @@ int run_tune(const TuneArgs& options) {
   how.begin = options.again ? TuneOptions::Begin::again : TuneOptions::Begin::resume;
   how.stop = is_interrupted;
   listen_to_interruptions();
-  Target target = native_target();
+  if (target.is_gpu()) return tune_for_gpu(options, graph, target, how, store);
   auto bench = native_bench(graph, target, options.threads);
   TuneReport report;
   {
@@ -128,7 +178,8 @@ int run_tune(const TuneArgs& options) {
     how.layout_progress = [&](long n) { telling.show_layouts(n); };
     report = lathe::tune(graph, target, *bench, store, how);
   }
-  print_tuned(graph.name, options.threads, report, options.json ? Print::json : Print::text);
+  print_tuned(graph.name, where_of(options, target), report,
+              options.json ? Print::json : Print::text);
   return report.stopped ? interrupted_status : 0;
 }
 
@@ -139,7 +190,10 @@ std::function<int()> set_up_tune(Command& app) {
   add_data_argument(app, options->precision.calibration);
   add_normalize_argument(app, options->precision.calibration);
   app.add_option("--budget TIME", options->budget,
-                 "how long to search, like 90s or 10m; or how many candidates to try, like 500");
+                 "how long to search, like 90s or 10m; or how many candidates to try, like 500")
+      ->otherwise("60s; with --jobs, about 70 candidates for each kind of layer");
+  add_target_argument(app, options->target, "the machine that is tuned for");
+  add_jobs_arguments(app, options->jobs);
   app.add_option("--threads", options->threads, "number of workers that the network will run with")
       ->check(range(1, 256));
   app.add_option("--layer PATTERN", options->layers,

@@ -32,11 +32,12 @@ nlohmann::json to_json(const ChosenLayout& layout) {
           {"otherwise", layout.usual}};
 }
 
-void print_json(const std::string& network, int threads, const TuneReport& report) {
+void print_json(const std::string& network, const TunedWhere& where, const TuneReport& report) {
   nlohmann::json json{{"network", network},
-                      {"threads", threads},
+                      {"threads", where.threads},
                       {"trials", report.trials},
                       {"failed", report.failed}};
+  if (!where.gpu.empty()) json["target"] = where.gpu;
   if (report.own > 0) {
     json["own_ms"] = report.own * 1e3;
     json["tuned_ms"] = report.tuned * 1e3;
@@ -80,11 +81,13 @@ void print_layouts(const std::vector<ChosenLayout>& layouts) {
   }
 }
 
-void print_text(const std::string& network, int threads, const TuneReport& report) {
+void print_text(const std::string& network, const TunedWhere& where, const TuneReport& report) {
   auto found = std::count_if(report.units.begin(), report.units.end(),
                              [](const TunedUnit& unit) { return unit.found.has_value(); });
   auto others = static_cast<long>(report.units.size()) - found;
-  std::string workers = fmt::format("{} thread{}", threads, threads == 1 ? "" : "s");
+  std::string workers =
+      !where.gpu.empty() ? where.gpu
+                         : fmt::format("{} thread{}", where.threads, where.threads == 1 ? "" : "s");
   if (found == 0) {
     fmt::print("{}, {}: nothing better than the templates' own choices is known\n", network,
                workers);
@@ -121,8 +124,9 @@ std::string name_of(const std::vector<std::string>& nodes, size_t width) {
   return name + more;
 }
 
-void print_tuned(const std::string& network, int threads, const TuneReport& report, Print how) {
-  how == Print::json ? print_json(network, threads, report) : print_text(network, threads, report);
+void print_tuned(const std::string& network, const TunedWhere& where, const TuneReport& report,
+                 Print how) {
+  how == Print::json ? print_json(network, where, report) : print_text(network, where, report);
 }
 
 }  // namespace lathe::cli

@@ -7,8 +7,15 @@ namespace lathe::cli {
 
 enum class Print { text, json };
 
+/// Where a network runs: with so many threads, or on a GPU.
+struct TunedWhere {
+  int threads = 1;
+  std::string gpu = {};  ///< a target's name; "": none
+};
+
 /// Prints a report, at most 80 columns wide.
-void print_tuned(const std::string& network, int threads, const TuneReport& report, Print how);
+void print_tuned(const std::string& network, const TunedWhere& where, const TuneReport& report,
+                 Print how);
 
 /// Returns the name of the first node, and how many more there are, in so many columns.
 std::string name_of(const std::vector<std::string>& nodes, size_t width);

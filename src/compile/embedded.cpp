@@ -14,6 +14,7 @@
 LATHE_EMBEDDED_RUNTIME(cuda);
 LATHE_EMBEDDED_RUNTIME(face);
 LATHE_EMBEDDED_RUNTIME(gpu);
+LATHE_EMBEDDED_RUNTIME(job);
 LATHE_EMBEDDED_RUNTIME(measure);
 LATHE_EMBEDDED_RUNTIME(opencl);
 LATHE_EMBEDDED_RUNTIME(pool);
@@ -52,7 +53,12 @@ std::vector<RuntimeObject> runtime_objects(const Target& host, const Target& tar
   return objects;
 }
 
-RuntimeObject measuring_object(const Target& host) { return LATHE_RUNTIME_OBJECT(measure); }
+std::vector<RuntimeObject> measuring_objects(const Target& host) {
+  return {LATHE_RUNTIME_OBJECT(measure), LATHE_RUNTIME_OBJECT(job),
+          LATHE_RUNTIME_OBJECT(gpu),     LATHE_RUNTIME_OBJECT(cuda),
+          LATHE_RUNTIME_OBJECT(opencl),  LATHE_RUNTIME_OBJECT(runtime),
+          LATHE_RUNTIME_OBJECT(pool)};
+}
 
 std::string_view header_text() { return LATHE_BYTES(model_h_in); }
 

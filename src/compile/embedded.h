@@ -13,9 +13,9 @@ namespace lathe {
 /// no more.
 std::vector<RuntimeObject> runtime_objects(const Target& host, const Target& target);
 
-/// Returns what measures libraries where there is no Lathe: a program that begins with its function
-/// lathe_measure_main().
-RuntimeObject measuring_object(const Target& host);
+/// Returns what measures libraries and jobs where there is no Lathe: a program that begins with the
+/// function lathe_measure_main().
+std::vector<RuntimeObject> measuring_objects(const Target& host);
 
 /// Return the texts of model.h and example.c. In them, @NAME@ stands for the library's name.
 std::string_view header_text();

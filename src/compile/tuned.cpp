@@ -100,6 +100,12 @@ void TunedStore::add(const TunedFor& where, const Measurement& m) {
   query.bind(m.time).bind(m.own).bind(m.failure).bind(now()).step();
 }
 
+void TunedStore::add_all(const std::vector<std::pair<TunedFor, Measurement>>& all) {
+  database_.run("BEGIN IMMEDIATE");
+  for (const auto& [where, measurement] : all) add(where, measurement);
+  database_.run("COMMIT");
+}
+
 std::vector<Measurement> TunedStore::measurements(const TunedFor& where) const {
   Query query =
       about(database_,
@@ -210,7 +216,36 @@ std::string tuned_path() {
   return ((given ? objects : objects.parent_path()) / "tuned.db").string();
 }
 
+namespace {
+
+/// Returns what a GPU's code depends on: all but which device it is.
+std::string kind_of_gpu(const Target& target) {
+  std::string kind = target.architecture == Architecture::opencl
+                         ? "opencl"
+                         : fmt::format("cuda sm_{}", target.gpu.capability);
+  return fmt::format("{} {} multiprocessors ", kind, target.gpu.multiprocessors);
+}
+
+/// Returns the target under which a database has choices. Where no device is meant, that is the one
+/// of this kind that was tuned last.
+std::string target_in(const Database& database, const Target& target) {
+  if (!target.is_gpu() || !target.gpu.model.empty()) return tuned_target(target);
+  std::string kind = kind_of_gpu(target);
+  Query query(database,
+              "SELECT target FROM choice WHERE version = ? AND standing = 'kept'"
+              " AND substr(target, 1, ?) = ? ORDER BY at DESC, rowid DESC LIMIT 1");
+  query.bind(version).bind(static_cast<long>(kind.size())).bind(kind);
+  return query.step() ? query.text(0) : kind;
+}
+
+}  // namespace
+
+std::string TunedStore::target_of(const Target& target) const {
+  return target_in(database_, target);
+}
+
 std::string tuned_target(const Target& target) {
+  if (target.is_gpu()) return kind_of_gpu(target) + target.gpu.model;
   static const std::string model = processor();
   return target.name + " " + target.features + model;
 }
@@ -230,7 +265,7 @@ std::function<std::optional<Answer>(const std::string&)> answers(
   try {
     Database database(path, Database::Open::read);
     Query query(database, text);
-    query.bind(version).bind(tuned_target(target)).bind(static_cast<long>(threads));
+    query.bind(version).bind(target_in(database, target)).bind(static_cast<long>(threads));
     while (query.step()) {
       if (auto answer = read(query)) kept[query.text(0)] = *answer;
     }

@@ -18,7 +18,7 @@ namespace lathe {
 /// What a choice holds for.
 struct TunedFor {
   std::string unit;    ///< its key (units.h), or a network's (pass_layout.h)
-  std::string target;  ///< name, instructions and processor
+  std::string target;  ///< name, instructions and processor, or a GPU's model
   int threads = 1;
 };
 
@@ -51,6 +51,8 @@ class TunedStore {
   explicit TunedStore(const std::string& path);
 
   void add(const TunedFor& where, const Measurement& measurement);
+  /// Adds many: all or none.
+  void add_all(const std::vector<std::pair<TunedFor, Measurement>>& all);
   std::vector<Measurement> measurements(const TunedFor& where) const;
 
   void set_found(const TunedFor& where, const Found& found);
@@ -68,6 +70,10 @@ class TunedStore {
   /// Forgets all about these.
   void forget(const std::vector<TunedFor>& where);
 
+  /// Returns the target of TunedFor under which there is something kept: that of tuned_target(),
+  /// or, for a kind of GPU, that of the device of this kind that was tuned last.
+  std::string target_of(const Target& target) const;
+
   /// Returns the choices that were found for all other units, by unit.
   std::map<std::string, Found> others(const TunedFor& where) const;
 
@@ -79,10 +85,12 @@ class TunedStore {
 /// $LATHE_TUNED is empty, or if there is no folder. Then nothing is kept and nothing found.
 std::string tuned_path();
 
-/// Returns the target of TunedFor: the name and instructions of a target, and this processor.
+/// Returns the target of TunedFor: the name and instructions of a target, and this processor. Of a
+/// GPU: its kind, its number of multiprocessors and its model, "" if no device is meant.
 std::string tuned_target(const Target& target);
 
 /// Returns the choices that were kept for a target and so many workers, or null if there are none.
+/// For a kind of GPU ("cuda:sm_90") they are those of the device of this kind that was tuned last.
 /// If the file cannot be read, "warn" gets the reason, and the templates choose.
 Chooser tuned_choices(const std::string& path, const Target& target, int threads,
                       const std::function<void(const std::string&)>& warn);

@@ -35,7 +35,7 @@ Journal::Identity identity_of(const OptimizeOptions& options, const Graph& netwo
   Journal::Identity result{
       {"network", fmt::format("{} {:016x}", network.name, structural_hash(network))},
       {"version of Lathe", std::string(lathe_version())},
-      {"machine", tuned_target(native_target())},
+      {"machine", tuned_target(options.gpu ? *options.gpu : native_target())},
       {"data", score.data + " " + score.normalize + (is_by_outputs(score) ? ", by outputs" : "")},
       {"scoring",
        fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds, score.network.seed)},
@@ -83,9 +83,11 @@ nlohmann::json about(const SearchResult& result, const ScoreArguments& score) {
 /// is found here, before anything is searched.
 class NetworkSearch {
  public:
-  NetworkSearch(const OptimizeOptions& options, const JobListener& listener)
+  /// "rounds" measures on a GPU; null: networks are measured on this machine.
+  NetworkSearch(const OptimizeOptions& options, const JobListener& listener, RoundBench* rounds)
       : options_(options),
         listener_(listener),
+        rounds_(rounds),
         strategy_(find_strategy(options.strategy)),
         budget_(options.budget),
         space_(reachable_space(strategy_, load_network(options.score.network), options, listener)),
@@ -97,9 +99,14 @@ class NetworkSearch {
         identity_(identity_of(options, timed_, rule_)),
         journal_(own_folder(options.folder), identity_),
         original_(precision_.timed(initialised(timed_, options.score.network.seed), {},
-                                   precision_.original())),
-        bench_(original_, bench_options(options)) {
+                                   precision_.original())) {
     base_ = precision_.original();
+    if (rounds_ == nullptr) {
+      here_ = std::make_unique<NetworkBench>(original_, bench_options(options));
+    } else {
+      folder_.keep();
+      rounds_->begin(original_);
+    }
     if (!options.known_in.empty()) journal_.adopt(options.known_in);
     compare_with_peers();
     measure_original();
@@ -110,7 +117,7 @@ class NetworkSearch {
     bool done = is_kept_by_original(options_.limits, space_, own_);
     // There is nothing to choose then: layers stay as they were.
     if (done) leave_originals(space_);
-    if (!fill_tables(!done)) return {options_.folder, true, std::nullopt};
+    if (!fill_tables(!done)) return {options_.folder, true};
     if (done) return ended({}, {});
     refine_widths();
     if (precision_.is_any()) offer_precisions();
@@ -128,6 +135,7 @@ class NetworkSearch {
 
   const OptimizeOptions& options_;
   const JobListener& listener_;
+  RoundBench* rounds_;
   const Strategy& strategy_;
   Budget budget_;
   NetworkSpace space_;
@@ -139,7 +147,7 @@ class NetworkSearch {
   Journal::Identity identity_;
   Journal journal_;
   Graph original_;
-  NetworkBench bench_;
+  std::unique_ptr<NetworkBench> here_;
   std::vector<ResultPeer> peers_;
   double own_ = 0;  // seconds of the original, where a constraint asks for them
   LayerTables tables_;
@@ -147,6 +155,11 @@ class NetworkSearch {
   std::vector<PrecisionTable> in_precision_;  // the original in each precision, where any is wanted
   NetworkSpace blocks_;                       // the list of blocks, to compare with
   LayerTables block_tables_;
+
+  NetworkMeasurer& bench() {
+    if (rounds_ != nullptr) return *rounds_;
+    return *here_;
+  }
 
   /// Returns the folder of a search. Fails where its bundle holds what must not be replaced.
   static const std::string& own_folder(const std::string& folder) {
@@ -214,7 +227,13 @@ class NetworkSearch {
     const char* rest = options_.space.narrow ? "seconds of what has no channels that can be fewer"
                                              : "seconds of what cannot change";
     if (!journal_.number(all) || !journal_.number(rest)) {
-      NetworkTimes times = bench_.measure(original_);
+      NetworkTimes times;
+      try {
+        times = bench().measure(original_);
+      } catch (const JobsWait&) {
+        own_ = infinity;  // the tables ask for much more, and it is measured with them
+        return;
+      }
       if (!times.failure.empty()) fail("the original cannot be measured: {}", times.failure);
       journal_.set_number(all, times.own);
       journal_.set_number(rest, time_of_rest(linked(), times));
@@ -264,10 +283,22 @@ class NetworkSearch {
       if (!measure_precisions()) return false;
     }
     tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
-    return measure_layers(tables_, space_, timed_, bench_, journal_,
-                          table_options(Phase::measuring)) &&
-           score_layers(tables_, space_, *judge_->layers, journal_, workers,
-                        table_options(Phase::scoring));
+    return measure_tables() && score_layers(tables_, space_, *judge_->layers, journal_, workers,
+                                            table_options(Phase::scoring));
+  }
+
+  /// Measures all variants; what is measured elsewhere together with those of the list of blocks.
+  bool measure_tables() {
+    try {
+      return measure_layers(tables_, space_, timed_, bench(), journal_,
+                            table_options(Phase::measuring));
+    } catch (const JobsWait&) {
+      if (options_.blocks && strategy_.space != SpaceOf::blocks) {
+        measure_layers(block_tables_, block_space(timed_, options_.space), timed_, bench(),
+                       journal_, table_options(Phase::comparing));
+      }
+      throw;
+    }
   }
 
   /// Measures the original in each precision, and looks how good it is then. The fastest that loses
@@ -278,7 +309,7 @@ class NetworkSearch {
       if (listener_.is_stopped()) return false;
       listener_(WorkDone{"precisions tried", in_precision_.size(), precision_.offered().size()});
       Graph narrow = precision_.timed(original_, {}, each);
-      PrecisionTable table = measured_in(each, space_, narrow, bench_, journal_);
+      PrecisionTable table = measured_in(each, space_, narrow, bench(), journal_);
       if (table.failure.empty()) table.points = points_of({}, each);
       if (!table.failure.empty()) {
         listener_(
@@ -345,7 +376,7 @@ class NetworkSearch {
                                 options_.score.network.seed,
                                 finish_in(others),
                                 points,
-                                bench_,
+                                bench(),
                                 journal_,
                                 [&](const Trial& trial, long n) {
                                   listener_(NetworkTried{trial, n, name});
@@ -365,7 +396,7 @@ class NetworkSearch {
     blocks_ = block_space(timed_, options_.space);
     block_tables_.mixing = std::make_shared<AssignmentMixing>(timed_, blocks_);
     TableOptions how = table_options(Phase::comparing);
-    return measure_layers(block_tables_, blocks_, timed_, bench_, journal_, how) &&
+    return measure_layers(block_tables_, blocks_, timed_, bench(), journal_, how) &&
            score_layers(block_tables_, blocks_, *judge_->layers, journal_,
                         workers_of(options_.score), how);
   }
@@ -402,13 +433,17 @@ class NetworkSearch {
   OptimizeResult ended(SearchReport report, const std::vector<Baseline>& baselines) {
     size_t networks = 2 + baselines.size() + 2 * (precision_.offered().size() - 1);
     EqualTuningOptions how = tuning_options(networks);
-    EqualTuning tuning(original_, options_.folder + "/tuned.db", journal_, how);
+    EqualTuning equal(original_, options_.folder + "/tuned.db", journal_, how);
+    TunedMeasurer& tuning = rounds_ != nullptr ? static_cast<TunedMeasurer&>(*rounds_) : equal;
+    if (rounds_ != nullptr) choose_by_wholes(report);
     std::optional<NetworkTimes> times;
     if (report.best) times = tuned_times(tuning, report.best->recipe, precision_.original());
     if (times) set_times(report, *times);
     SearchResult result = summarised(input(), report, journal_);
-    result.winner.tuned = result.found && times && how.seconds > 0;
-    set_baselines(result, baselines, tuning, how.seconds > 0);
+    bool is_tuned = rounds_ != nullptr || how.seconds > 0;
+    result.winner.tuned = result.found && times && is_tuned;
+    set_baselines(result, baselines, tuning, is_tuned);
+    if (rounds_ != nullptr) rounds_->expect_all();
     if (report.best && strategy_.space == SpaceOf::steps && !rule_.is_paper) {
       result.families = families_of(input(), report.best->assignment);
     }
@@ -424,12 +459,34 @@ class NetworkSearch {
     }
     set_precisions(result, tuning);
     write(result, tuning.compiling(), fitted);
-    return {options_.folder, result.stopped, std::move(result)};
+    bool stopped = result.stopped;
+    return {options_.folder, stopped, std::nullopt, std::move(result)};
+  }
+
+  /// Measures the networks that are fastest by their units as wholes: the fastest of these is best.
+  void choose_by_wholes(SearchReport& report) {
+    constexpr size_t few = 3;
+    std::vector<Winner> fastest;
+    for (const Winner& each : report.passed) {
+      if (!each.recipe.empty()) fastest.push_back(each);
+    }
+    std::stable_sort(fastest.begin(), fastest.end(),
+                     [](const Winner& a, const Winner& b) { return a.time < b.time; });
+    if (fastest.size() > few) fastest.resize(few);
+    // Where the time is given, the most accurate was chosen.
+    if (std::isfinite(options_.limits.time)) fastest.clear();
+    double least = infinity;
+    for (const Winner& each : fastest) {
+      auto times = tuned_times(*rounds_, each.recipe, precision_.original());
+      if (!times || times->time >= least) continue;
+      least = times->time;
+      report.best = each;
+    }
   }
 
   /// Measures a network that is tuned as long as the original. Layers that the recipe says nothing
   /// of have the precision "others".
-  std::optional<NetworkTimes> tuned_times(EqualTuning& tuning, const NetworkRecipe& recipe,
+  std::optional<NetworkTimes> tuned_times(TunedMeasurer& tuning, const NetworkRecipe& recipe,
                                           Precision others) {
     Graph graph = initialised(transformed(timed_, recipe), options_.score.network.seed);
     bool is_own = others == precision_.original();
@@ -454,7 +511,7 @@ class NetworkSearch {
 
   /// Measures the best of the list of blocks as the winner is measured, tuned for the same time.
   void set_baselines(SearchResult& result, const std::vector<Baseline>& baselines,
-                     EqualTuning& tuning, bool tuned) {
+                     TunedMeasurer& tuning, bool tuned) {
     if (baselines.empty()) return;
     result.blocks = ResultBlocks{most_variants(blocks_), log_size(blocks_), {}};
     for (const Baseline& baseline : baselines) {
@@ -473,7 +530,7 @@ class NetworkSearch {
 
   /// Measures the original, and what the winner's other steps make of it, in each precision, as the
   /// winner is measured.
-  void set_precisions(SearchResult& result, EqualTuning& tuning) {
+  void set_precisions(SearchResult& result, TunedMeasurer& tuning) {
     if (!precision_.is_any() || in_precision_.empty()) return;
     NetworkRecipe steps = without_precisions(result.winner.recipe);
     result.precisions.emplace();
@@ -514,6 +571,10 @@ class NetworkSearch {
     std::string page = write_report(options_.folder, "", &timed_);
     Making making{origin_of(options_.score.network)};
     making.seed = options_.score.network.seed;
+    if (rounds_ != nullptr) {
+      making.machine = identity_.at("machine");
+      if (options_.jobs.host != "native") making.host = options_.jobs.host;
+    }
     making.about = about(result, options_.score);
     if (fitted) making.fitted = {options_.score.data, options_.score.normalize, fitted_samples};
     NetworkRecipe recipe = result.found ? judge_->order : NetworkRecipe();
@@ -534,12 +595,53 @@ class NetworkSearch {
 
 }  // namespace
 
+namespace {
+
+/// Searches with networks that are measured on a GPU. Where that is elsewhere, the search ends when
+/// it knows what is to be measured next, and goes on in the next call.
+OptimizeResult optimize_for_gpu(const OptimizeOptions& options, const JobListener& listener) {
+  if (options.precision != name_of(Precision::f32)) {
+    fail("--precision {}: on GPUs, layers compute in f32", options.precision);
+  }
+  WorkFolder work(options.folder);
+  JobFolderOptions jobs = options.jobs;
+  if (jobs.folder.empty()) jobs.folder = options.folder + "/jobs";
+  JobFolder folder(jobs);
+  TunedStore store(options.folder + "/tuned.db");
+  RoundBenchOptions how;
+  how.seed = options.score.network.seed;
+  how.threads = options.threads;
+  how.max_error = options.score.max_error;
+  how.stop = [&] { return listener.is_stopped(); };
+  how.progress = [&](size_t done, size_t all) {
+    listener(WorkDone{"candidates compiled", done, all});
+  };
+  RoundBench rounds(folder, *options.gpu, store, how);
+  while (true) {
+    try {
+      OptimizeResult result = NetworkSearch(options, listener, &rounds).run();
+      work.keep();
+      return result;
+    } catch (const JobsWait&) {
+      work.keep();
+      RoundsWaiting waiting = rounds.next_round();
+      if (!waiting.stopped && waiting.jobs == 0) continue;
+      if (waiting.stopped) throw JobStopped();
+      if (!rounds.run()) return {options.folder, false, waiting};
+      if (listener.is_stopped()) throw JobStopped();
+    }
+  }
+}
+
+}  // namespace
+
 OptimizeResult optimize(OptimizeOptions options, const JobListener& listener) {
   if (options.folder.empty()) options.folder = work_folder_of(options.score.network.network);
   try {
-    return NetworkSearch(options, listener).run();
+    if (options.gpu) return optimize_for_gpu(options, listener);
+    return NetworkSearch(options, listener, nullptr).run();
   } catch (const JobStopped&) {
-    return {options.folder, true, std::nullopt};
+    return {options.folder, true};
   }
 }
 

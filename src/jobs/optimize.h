@@ -16,6 +16,7 @@
 #include "jobs/judging.h"
 #include "jobs/scoring.h"
 #include "results/search_result.h"
+#include "search/round_bench.h"
 #include "strategies/strategy.h"
 
 namespace lathe {
@@ -46,13 +47,20 @@ struct OptimizeOptions {
   /// networks are judged, and its folder, where its journal is. Null and "": nothing.
   std::shared_ptr<SearchJudge> judge = nullptr;
   std::string known_in = {};
+  /// A GPU that networks are measured on, instead of this machine; and the folder through which
+  /// that is done (search/round_bench.h), if it is elsewhere. "jobs.folder" is "" if it is here.
+  std::optional<Target> gpu = std::nullopt;
+  JobFolderOptions jobs = {};
 };
 
 struct OptimizeResult {
   std::string folder;
   bool stopped = false;  ///< before its end, by the listener: the same options go on with it
-  /// What was found, up to then; nothing if it was stopped before any network was tried.
-  std::optional<SearchResult> result;
+  /// The jobs that somebody has to measure before the same options go on with it.
+  std::optional<RoundsWaiting> waiting = std::nullopt;
+  /// What was found, up to then; nothing if it was stopped before any network was tried, or if jobs
+  /// wait.
+  std::optional<SearchResult> result = std::nullopt;
 };
 
 /// Searches. Fails where it cannot begin, and where the folder holds another search.

@@ -14,6 +14,8 @@ void free(void* memory);
 void* memset(void* memory, int byte, size_t size);
 void* memcpy(void* to, const void* from, size_t size);
 int setenv(const char* name, const char* value, int replace);
+int memcmp(const void* left, const void* right, size_t size);
+size_t strlen(const char* text);
 char* strstr(const char* text, const char* part);
 int strcmp(const char* left, const char* right);
 int vsnprintf(char* text, size_t size, const char* format, va_list arguments);

@@ -6,9 +6,10 @@
 extern "C" {
 #endif
 
-/* Measures all jobs of a folder that have no result yet, for so many seconds each. Returns 0, or 1
-   if that was not possible at all. */
-int lathe_measure_jobs(const char* folder, double seconds);
+/* Measures all jobs of a folder that have no result yet, for so many seconds each; 0: as long as is
+   usual. None begins after so many seconds in all; 0: there is no limit. Returns 0, or 1 if that
+   was not possible at all. */
+int lathe_measure_jobs(const char* folder, double seconds, double total);
 
 /* What main() is in the program. */
 int lathe_measure_main(int count, char** arguments);

@@ -20,7 +20,19 @@ struct EqualTuningOptions {
   std::function<void(const std::string&, double)> progress = nullptr;
 };
 
-class EqualTuning {
+/// What measures networks at the end of a search, all tuned alike.
+class TunedMeasurer {
+ public:
+  virtual ~TunedMeasurer() = default;
+  /// Measures a network that a recipe (in text) made of the original beside that. Returns nothing
+  /// if it was stopped, or is not known yet.
+  virtual std::optional<NetworkTimes> measure(const Graph& candidate,
+                                              const std::string& recipe) = 0;
+  /// Returns the options by which tuned networks are compiled.
+  virtual CompileOptions compiling() const = 0;
+};
+
+class EqualTuning : public TunedMeasurer {
  public:
   /// Weights of the original must have data. The store is a file (compile/tuned.h).
   EqualTuning(const Graph& original, std::string store, Journal& journal,
@@ -28,10 +40,9 @@ class EqualTuning {
 
   /// Tunes the original, unless that was done before. Tunes a network that a recipe (in text) made
   /// of it. Then measures the two in turn. Returns nothing if it was stopped.
-  std::optional<NetworkTimes> measure(const Graph& candidate, const std::string& recipe);
+  std::optional<NetworkTimes> measure(const Graph& candidate, const std::string& recipe) override;
 
-  /// Returns the options by which tuned networks are compiled.
-  CompileOptions compiling() const;
+  CompileOptions compiling() const override;
 
  private:
   const Graph& original_;

@@ -74,9 +74,10 @@ std::optional<NetworkSpace> screened(const NetworkSpace& space, size_t most, con
 
 /// Measures all variants where they stand in the network. One network that is measured has a new
 /// variant of every kind of layer. If it fails, its variants are measured one by one, so that only
-/// those at fault count as failed. Returns false if it was stopped.
+/// those at fault count as failed. Returns false if it was stopped. Throws JobsWait if something is
+/// measured elsewhere, after all was asked for.
 bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
-                    NetworkBench& bench, Journal& journal, const TableOptions& options);
+                    NetworkMeasurer& bench, Journal& journal, const TableOptions& options);
 
 /// Adds up the times of nodes by site; what the original does not have belongs to the layer before
 /// it. The last sum is of all other nodes.

@@ -20,7 +20,7 @@ constexpr const char *rest_of_all = "rest", *rest_of_links = "rest with links";
 /// Measures variants of several kinds in one network, and writes what came of them.
 class LayerMeasuring {
  public:
-  LayerMeasuring(const NetworkSpace& space, const Graph& network, NetworkBench& bench,
+  LayerMeasuring(const NetworkSpace& space, const Graph& network, NetworkMeasurer& bench,
                  Journal& journal, const TableOptions& options)
       : space_(space), network_(network), bench_(bench), journal_(journal), options_(options) {}
 
@@ -44,7 +44,15 @@ class LayerMeasuring {
     NetworkTimes times = times_of(assignment);
     if (times.failure.empty()) return add(changes, assignment, times);
     if (changes.size() == 1) return add_failure(changes.front(), times.failure);
-    for (const Change& change : changes) measure({change});
+    bool waits = false;
+    for (const Change& change : changes) {
+      try {
+        measure({change});
+      } catch (const JobsWait&) {
+        waits = true;
+      }
+    }
+    if (waits) throw JobsWait();
   }
 
   /// Measures the coupled variants of an assignment, unless all are known.
@@ -64,7 +72,7 @@ class LayerMeasuring {
  private:
   const NetworkSpace& space_;
   const Graph& network_;
-  NetworkBench& bench_;
+  NetworkMeasurer& bench_;
   Journal& journal_;
   const TableOptions& options_;
 
@@ -214,7 +222,7 @@ double time_of_rest(const NetworkSpace& space, const NetworkTimes& times) {
 }
 
 bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph& network,
-                    NetworkBench& bench, Journal& journal, const TableOptions& options) {
+                    NetworkMeasurer& bench, Journal& journal, const TableOptions& options) {
   LayerMeasuring measuring(space, network, bench, journal, options);
   std::vector<Assignment> coupled = coupled_assignments(space);
   size_t alone = most_alone(space), done = 0, all = count_alone(space) + coupled.size();
@@ -223,6 +231,15 @@ bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph&
   auto add = [&](size_t more) {
     done += more;
     if (options.progress) options.progress({"variants measured", done, all});
+  };
+  bool waits = false;
+  // Where the device is elsewhere, all is asked for before anybody waits.
+  auto measure = [&](const auto& work) {
+    try {
+      work();
+    } catch (const JobsWait&) {
+      waits = true;
+    }
   };
   add(0);
   for (size_t v = 0; v < alone && (v == 0 || !is_enough()); ++v) {
@@ -235,15 +252,16 @@ bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph&
       ++of_round;
       if (!measuring.known(k, v)) changes.emplace_back(k, v);
     }
-    if (!changes.empty()) measuring.measure(changes);
+    if (!changes.empty()) measure([&] { measuring.measure(changes); });
     add(of_round);
   }
   for (const Assignment& assignment : coupled) {
     if (is_enough()) break;
     if (is_stopped()) return false;
-    measuring.measure_coupled(assignment);
+    measure([&] { measuring.measure_coupled(assignment); });
     add(1);
   }
+  if (waits) throw JobsWait();
   fill_times(tables, space, measuring);
   return true;
 }

@@ -82,7 +82,7 @@ NetworkSpace with_every_layer(NetworkSpace space, const Graph& network) {
 }
 
 PrecisionTable measured_in(Precision precision, const NetworkSpace& space, const Graph& narrow,
-                           NetworkBench& bench, Journal& journal) {
+                           NetworkMeasurer& bench, Journal& journal) {
   PrecisionTable result;
   result.precision = precision;
   auto known = journal.find(subject, name_of(precision));

@@ -37,7 +37,7 @@ NetworkSpace with_every_layer(NetworkSpace space, const Graph& network);
 
 /// Measures the network as it was in one precision; the journal keeps that.
 PrecisionTable measured_in(Precision precision, const NetworkSpace& space, const Graph& narrow,
-                           NetworkBench& bench, Journal& journal);
+                           NetworkMeasurer& bench, Journal& journal);
 
 /// Returns the space in which each variant can have each of the precisions, and its tables. The
 /// times in "tables" are of networks in the precision "base". Variant 0 is the layer as it was in

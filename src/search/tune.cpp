@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "compile/ready.h"
 #include "search/layout_search.h"
+#include "search/round_tuning.h"
 #include "search/unit_search.h"
 
 namespace lathe {
@@ -228,7 +229,8 @@ class Tuning {
   }
 
   void take_step(UnitSearch& search) {
-    auto choice = search.propose(bench_, store_, random_);
+    auto space_of = [this](const Unit& unit) { return bench_.space_of(unit); };
+    auto choice = search.propose(space_of, store_, random_);
     if (!choice) return;
     TunedUnit& unit = search.unit();
     std::optional<Choice> best = unit.found ? std::optional(unit.found->choice) : std::nullopt;
@@ -339,11 +341,13 @@ TuneReport tuned_before(const Graph& graph, const Target& target, int threads,
   Graph simple = simplified_for(target, threads, graph);
   Layouts layouts = layouts_of(simple);
   std::optional<LayoutChoice> used;
-  if (store != nullptr) {
-    used = used_layouts(*store, {layout_key(simple), tuned_target(target), threads}, layouts);
-  }
+  std::string known_as = store != nullptr ? store->target_of(target) : "";
+  if (store != nullptr)
+    used = used_layouts(*store, {layout_key(simple), known_as, threads}, layouts);
   if (used) report.layouts = chosen_layouts(layouts, *used);
-  for (const NodeUnit& node : units_of(graph, threads, layout_chooser_of(used))) {
+  std::vector<NodeUnit> nodes = target.is_gpu() ? units_for(graph, target)
+                                                : units_of(graph, threads, layout_chooser_of(used));
+  for (const NodeUnit& node : nodes) {
     if (!matches(node.node, layers)) continue;
     auto same = std::find_if(report.units.begin(), report.units.end(),
                              [&](const TunedUnit& unit) { return unit.key == node.unit.key; });
@@ -353,7 +357,7 @@ TuneReport tuned_before(const Graph& graph, const Target& target, int threads,
     }
     TunedUnit unit{node.unit.key, {node.node}, 0, std::nullopt, false};
     if (store != nullptr) {
-      TunedFor where{unit.key, tuned_target(target), threads};
+      TunedFor where{unit.key, known_as, threads};
       unit.found = store->kept(where);
       unit.kept = unit.found.has_value();
       if (!unit.kept) unit.found = store->found(where);

@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backends/backend_grid.h"
 #include "base/array.h"
 #include "base/random.h"
+#include "runtime/job.h"
+#include "runtime/made_up.h"
 
 namespace lathe {
 namespace {
@@ -35,10 +38,11 @@ std::vector<std::byte> random_bytes(Element element, long count, Random& random)
 }
 
 /// Puts the network together: weights one after the other, then for each copy the steps. What needs
-/// weights alone is made when the network is loaded, as in any other.
+/// weights alone is made when the network is loaded, as in any other. Without data, weights are
+/// given later.
 class Building {
  public:
-  Building(const Made& made, const UnitData& data, const Target& target)
+  Building(const Made& made, const UnitData* data, const Target& target)
       : made_(made), code_(made.code), data_(data) {
     result_.name = "unit";
     result_.target = target;
@@ -68,7 +72,7 @@ class Building {
  private:
   const Made& made_;
   const NodeCode& code_;
-  const UnitData& data_;
+  const UnitData* data_;  // null: given later
   Compiled result_;
   std::vector<lathe_place> places_;
 
@@ -102,10 +106,16 @@ class Building {
       case Role::weight:
         if (!is_read(t)) return;
         places_[t] = add_weights(bytes);
-        std::copy(data_[t].begin(), data_[t].end(), result_.weights.begin() + places_[t].offset);
+        if (data_ == nullptr) {
+          add_later(t, places_[t].offset, std::nullopt);
+        } else {
+          std::copy((*data_)[t].begin(), (*data_)[t].end(),
+                    result_.weights.begin() + places_[t].offset);
+        }
         return;
       case Role::constant: {
         places_[t] = add_weights(bytes);
+        result_.pieces.push_back({places_[t].offset, bytes});
         Array values = Array::of_reals(tensor.element, tensor.shape, tensor.values);
         std::copy(values.bytes().begin(), values.bytes().end(),
                   result_.weights.begin() + places_[t].offset);
@@ -117,9 +127,16 @@ class Building {
     }
   }
 
+  /// Notes a weight whose data are given later. Its name is the number of its tensor.
+  void add_later(size_t t, long offset, const std::optional<Repacking>& repacking) {
+    Type type{code_.tensors[t].element, {std::max(1L, code_.layouts[t].size)}};
+    result_.later.push_back({std::to_string(t), type, offset, repacking});
+  }
+
   void add_repacked(const Repacking& p) {
     places_[p.to] = add_weights(bytes_of(code_, p.to));
-    repack(p, data_[p.from].data(), result_.weights.data() + places_[p.to].offset,
+    if (data_ == nullptr) return add_later(p.from, places_[p.to].offset, p);
+    repack(p, (*data_)[p.from].data(), result_.weights.data() + places_[p.to].offset,
            size_of(code_.tensors[p.to].element));
   }
 
@@ -136,7 +153,8 @@ class Building {
   void add_steps(bool once, long weights, long prepared) {
     for (size_t k = 0; k < code_.kernels.size(); ++k) {
       if (code_.once[k] != once) continue;
-      CompiledStep step{"unit", made_.symbols[k], {}, code_.kernels[k].count()};
+      CompiledStep step{
+          "unit", made_.symbols[k], {}, code_.kernels[k].count(), grid_of(code_.kernels[k])};
       for (size_t t : arguments_of(code_.kernels[k])) {
         lathe_place place = places_[t];
         if (place.where == LATHE_WEIGHTS) place.offset += weights;
@@ -164,8 +182,30 @@ UnitData random_data(const Unit& unit) {
   return data;
 }
 
+UnitData made_up_data(const Unit& unit) {
+  Context context;
+  auto [nest, layouts] = nest_of(context, unit);
+  UnitData data(nest.tensors().size());
+  uint32_t inputs = 0;
+  for (size_t t = 0; t < data.size(); ++t) {
+    const Tensor& tensor = nest.tensors()[t];
+    if (tensor.role != Role::input && tensor.role != Role::weight) continue;
+    uint32_t seed = tensor.role == Role::input ? seed_of_input(inputs++) : seed_of_weight(t);
+    long count = std::max(1L, layouts[t].size);
+    data[t].resize(static_cast<size_t>(count * size_of(tensor.element)));
+    if (tensor.element != Element::f32) continue;
+    lathe_make_up_from(seed, reinterpret_cast<float*>(data[t].data()), static_cast<size_t>(count),
+                       LATHE_MOST_MADE_UP);
+  }
+  return data;
+}
+
 Compiled unit_network(const Made& made, const UnitData& data, const Target& target, long copies) {
-  return Building(made, data, target).run(copies);
+  return Building(made, &data, target).run(copies);
+}
+
+Compiled unit_network_later(const Made& made, const Target& target) {
+  return Building(made, nullptr, target).run(1);
 }
 
 UnitRunner::UnitRunner(const Made& made, UnitData data, const Target& target, int threads,

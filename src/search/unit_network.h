@@ -13,9 +13,19 @@ using UnitData = std::vector<std::vector<std::byte>>;
 /// Returns random data for a unit: equal units get equal data.
 UnitData random_data(const Unit& unit);
 
+/// Returns the data that whoever measures the unit elsewhere makes up (runtime/job.h): numbers by
+/// these seeds, and zeros in place of all that is no f32.
+UnitData made_up_data(const Unit& unit);
+inline uint32_t seed_of_input(size_t input) { return 1001 + static_cast<uint32_t>(input); }
+inline uint32_t seed_of_weight(size_t tensor) { return 1 + static_cast<uint32_t>(tensor); }
+
 /// Returns the network. It has the unit "copies" times, each with its own weights. So the weights
 /// come from as far away in memory as in a large network.
 Compiled unit_network(const Made& made, const UnitData& data, const Target& target, long copies);
+
+/// Returns the network with one copy, without data: Compiled::later has the weights, which are
+/// named by the numbers of their tensors.
+Compiled unit_network_later(const Made& made, const Target& target);
 
 /// A unit that runs.
 class UnitRunner {

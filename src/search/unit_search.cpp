@@ -75,8 +75,8 @@ double UnitSearch::promise() const {
   return unit_.time * ratio * std::pow(fading, static_cast<double>(stale_));
 }
 
-void UnitSearch::open(TuneBench& bench, const TunedStore& store) {
-  space_ = bench.space_of(work_);
+void UnitSearch::open(const UnitSpaces& space_of, const TunedStore& store) {
+  space_ = space_of(work_);
   if (space_->empty()) return;
   tried_.insert({space_->front().schedule, {}});  // the default: all others are measured against it
   add_score({space_->front().schedule, {}}, 1);
@@ -87,9 +87,9 @@ void UnitSearch::open(TuneBench& bench, const TunedStore& store) {
   }
 }
 
-std::optional<Choice> UnitSearch::propose(TuneBench& bench, const TunedStore& store,
-                                          Random& random) {
-  if (!space_) open(bench, store);
+std::optional<Choice> UnitSearch::next(const UnitSpaces& space_of, const TunedStore& store,
+                                       const std::function<Choice()>& draw) {
+  if (!space_) open(space_of, store);
   auto is_new = [&](const Choice& choice) { return tried_.insert(choice).second; };
   while (!seeds_.empty()) {
     Choice seed = seeds_.front();
@@ -97,11 +97,32 @@ std::optional<Choice> UnitSearch::propose(TuneBench& bench, const TunedStore& st
     if (is_new(seed)) return seed;
   }
   for (int i = 0; i < attempts && !space_->empty(); ++i) {
-    Choice choice = proposed(*space_, best_, random);
+    Choice choice = draw();
     if (is_new(choice)) return choice;
   }
   exhausted_ = true;
   return std::nullopt;
+}
+
+std::optional<Choice> UnitSearch::propose(const UnitSpaces& space_of, const TunedStore& store,
+                                          Random& random) {
+  return next(space_of, store, [&] { return proposed(*space_, best_, random); });
+}
+
+std::optional<Choice> UnitSearch::propose_broadly(const UnitSpaces& space_of,
+                                                  const TunedStore& store, Random& random) {
+  return next(space_of, store, [&] { return random_choice(*space_, random); });
+}
+
+std::vector<Choice> UnitSearch::best(size_t most) const {
+  std::vector<Choice> choices;
+  for (const Scored& scored : best_) {
+    bool is_own = space_ && !space_->empty() && scored.choice.settings.empty() &&
+                  scored.choice.schedule == space_->front().schedule;
+    bool known = std::find(choices.begin(), choices.end(), scored.choice) != choices.end();
+    if (choices.size() < most && !is_own && !known) choices.push_back(scored.choice);
+  }
+  return choices;
 }
 
 void UnitSearch::observe(const Choice& choice, const Tried& tried, TunedStore& store) {

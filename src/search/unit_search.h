@@ -7,6 +7,9 @@
 
 namespace lathe {
 
+/// Says what can be chosen for a unit.
+using UnitSpaces = std::function<ScheduleSpace(const Unit&)>;
+
 /// The search for one unit, candidate after candidate.
 class UnitSearch {
  public:
@@ -26,7 +29,14 @@ class UnitSearch {
   /// Returns how many seconds of the network the next candidate may save; 0 if no more is expected.
   double promise() const;
   /// Returns a choice that was not tried; nothing if there seems to be none.
-  std::optional<Choice> propose(TuneBench& bench, const TunedStore& store, Random& random);
+  std::optional<Choice> propose(const UnitSpaces& space_of, const TunedStore& store,
+                                Random& random);
+  /// Does the same where nothing is known yet: any template with any settings, rather than what is
+  /// like the best so far.
+  std::optional<Choice> propose_broadly(const UnitSpaces& space_of, const TunedStore& store,
+                                        Random& random);
+  /// Returns the best choices that were measured, at most so many, the default not among them.
+  std::vector<Choice> best(size_t most) const;
   /// Notes what came of a choice, and writes what was measured to the store.
   void observe(const Choice& choice, const Tried& tried, TunedStore& store);
   /// Notes whether the last choice was better than all before.
@@ -44,7 +54,9 @@ class UnitSearch {
   long stale_ = 0;            // candidates since one was better
   bool exhausted_ = false;
 
-  void open(TuneBench& bench, const TunedStore& store);
+  void open(const UnitSpaces& space_of, const TunedStore& store);
+  std::optional<Choice> next(const UnitSpaces& space_of, const TunedStore& store,
+                             const std::function<Choice()>& draw);
   void add_score(const Choice& choice, double ratio);
 };
 

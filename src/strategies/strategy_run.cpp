@@ -21,12 +21,14 @@ class SearchRun {
         report_.stopped = true;
         break;
       }
-      Trial trial = proposal->exact ? tried(proposal->assignment) : judged(proposal->assignment);
+      Trial trial =
+          proposal->exact ? tried_or_waiting(proposal->assignment) : judged(proposal->assignment);
       count(trial);
       if (trial.outcome == Trial::Outcome::measured) keep(proposal->assignment, trial);
       if (laboratory_.progress) laboratory_.progress(trial, report_.tried);
       searcher->observe(observation_of(trial));
     }
+    if (waits_) throw JobsWait();
     return std::move(report_);
   }
 
@@ -34,6 +36,20 @@ class SearchRun {
   StrategyInput input_;
   SearchLaboratory& laboratory_;
   SearchReport report_;
+  bool waits_ = false;  // for what is measured elsewhere
+
+  /// Evaluates a network. If it is measured elsewhere, the others are tried before anybody waits.
+  Trial tried_or_waiting(const Assignment& assignment) {
+    try {
+      return tried(assignment);
+    } catch (const JobsWait&) {
+      waits_ = true;
+      Trial trial = trial_of(assignment);
+      trial.outcome = Trial::Outcome::failed;
+      trial.reason = "it is not measured yet";
+      return trial;
+    }
+  }
 
   Trial trial_of(const Assignment& assignment) const {
     FirstJudgement first = judge_first(input_.rule, input_.space, input_.tables, assignment);

@@ -20,7 +20,7 @@ struct SearchLaboratory {
   /// gains; null: recipes say nothing of it.
   std::function<Graph(const Graph&, const NetworkRecipe&)> finish;
   std::function<double(const NetworkRecipe&)> points_of_precision;
-  NetworkBench& bench;
+  NetworkMeasurer& bench;
   Journal& journal;
   /// Is told of every trial, and how many there were so far.
   std::function<void(const Trial&, long)> progress = nullptr;

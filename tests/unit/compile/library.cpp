@@ -152,7 +152,7 @@ void write_numbers(const std::string& path, const Array& array) {
 /// Measures a folder of jobs and returns its results.
 std::string measured(const std::string& folder) {
   testing::internal::CaptureStdout();
-  EXPECT_EQ(lathe_measure_jobs(folder.c_str(), 0.01), 0);
+  EXPECT_EQ(lathe_measure_jobs(folder.c_str(), 0.01, 0), 0);
   testing::internal::GetCapturedStdout();
   return content_of(folder + "/results");
 }
