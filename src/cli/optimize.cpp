@@ -151,7 +151,7 @@ std::function<int()> set_up_optimize(Command& app) {
   app.add_option("--precision", job.precision,
                  "what layers compute in; any: whatever is fastest, layer by layer; int8 needs "
                  "--data and a trained network")
-      ->check(one_of({"f32", "f16", "bf16", "int8", any_precision}));
+      ->check(one_of({"f32", "tf32", "f16", "bf16", "int8", any_precision}));
   add_space_arguments(app, options->space);
   app.add_option("--variants", options->space.space.most,
                  "measure so many variants of each kind of layer; 0 means all");

@@ -164,6 +164,8 @@ class Lowering {
   const Guard* guard_of(const LoopNode& node) const {
     if (node.kind == LoopNode::Kind::statement) return node.guard.empty() ? nullptr : &node.guard;
     if (node.kind != LoopNode::Kind::loop || !target_.is_gpu()) return nullptr;
+    // All threads of a warp take part in a product of matrices.
+    if (matrix_of(node, tree_.nest, target_)) return nullptr;
     const Guard* guard = nullptr;
     for (const LoopNode& inner : node.body) {
       const Guard* own = guard_of(inner);

@@ -176,7 +176,7 @@ class Scanner {
                 std::vector<LoopNode>& nodes) {
     const Loop& loop = nest_.order[place.statements.front()].loops[place.depth];
     std::vector<Interval> parts{{0, loop.extent - 1}};
-    bool whole_only = uncut_ && is_axis(loop.mark);
+    bool whole_only = is_axis(loop.mark) && (uncut_ || (is_thread(loop.mark) && in_step(open)));
     if (!whole_only) parts = parts_of(place.depth, loop.extent, open, ranges);
     LoopNode whole;
     whole.depth = place.depth;
@@ -200,6 +200,18 @@ class Scanner {
     whole.to = parts.back().upper + 1;
     put_ranges_inside(whole);
     nodes.push_back(std::move(whole));
+  }
+
+  /// May some statement be a product of matrices, which all threads of a warp compute together?
+  /// That takes four vector loops (matrices.h).
+  bool in_step(const std::vector<Open>& open) const {
+    constexpr long loops_of_matrix = 4;
+    return std::any_of(open.begin(), open.end(), [&](const Open& o) {
+      const auto& loops = nest_.order[o.index].loops;
+      return std::count_if(loops.begin(), loops.end(), [](const Loop& loop) {
+               return loop.mark == Mark::vector;
+             }) == loops_of_matrix;
+    });
   }
 
   /// Returns the ranges of all loops of a statement: those around the current one, and all others.

@@ -179,6 +179,12 @@ class SimulatedGpu {
         case Kind::convert:
           result[k] = lane(i.args[0], k);
           break;
+        case Kind::sum:
+          for (double x : values[i.args[0]]) result[k] += x;
+          break;
+        case Kind::maximum:
+          result[k] = *std::max_element(values[i.args[0]].begin(), values[i.args[0]].end());
+          break;
         default:
           ADD_FAILURE() << "the simulation has no such instruction";
       }
@@ -192,6 +198,8 @@ class SimulatedGpu {
     size_t pair = wide ? 1 : 2;  // elements of a register
     ASSERT_EQ(threads_.size() % warp, 0U);
     for (size_t first = 0; first < threads_.size(); first += warp) {
+      auto begin = active.begin() + static_cast<long>(first);
+      if (std::find(begin, begin + warp, true) == begin + warp) continue;  // elsewhere
       std::array<std::array<double, 8>, 16> sums{};
       size_t terms = threads_[first].values[i.args[0]].size();
       for (size_t l = 0; l < warp; ++l) {
