@@ -151,7 +151,7 @@ int onnx_of_element(Element element) {
   for (const auto& [number, known] : types) {
     if (known == element) return number;
   }
-  return TensorProto::UNDEFINED;
+  throw Unsupported(fmt::format("ONNX has no elements of type {}", name_of(element)));
 }
 
 Array array_of(const TensorProto& tensor, const DataFolder& folder, const std::string& what) {

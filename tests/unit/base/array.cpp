@@ -26,6 +26,12 @@ TEST(Array, RoundsToHalfPrecision) {
   EXPECT_EQ(through(Element::f16, 0x1p-24), 0x1p-24);
   EXPECT_EQ(through(Element::f16, 0x1p-26), 0);
   EXPECT_EQ(through(Element::f16, 2047.5), 2048);  // half to even, into the next power of two
+  // Ten binary places, half to even, and the range of f32.
+  EXPECT_EQ(through(Element::tf32, 1.0 + 0x1p-11), 1);
+  EXPECT_EQ(through(Element::tf32, 1.0 + 3 * 0x1p-11), 1.0 + 0x1p-9);
+  EXPECT_EQ(through(Element::tf32, -0.1), -0.0999755859375);
+  EXPECT_EQ(through(Element::tf32, 1e30), 0x1.94p+99);
+  EXPECT_TRUE(std::isnan(through(Element::tf32, std::nan(""))));
   EXPECT_TRUE(std::isnan(through(Element::f16, std::nan(""))));
   for (int bits = 0; bits < 1 << 16; ++bits) {
     auto half = static_cast<uint16_t>(bits);

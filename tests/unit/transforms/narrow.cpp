@@ -187,7 +187,7 @@ TEST(Narrow, ErrorsSayWhy) {
       {"max_pool(c=4, oh=4, ow=4, k=3)", "cast(f16)", "no statement adds products"},
       {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "cast(f16) -> cast(f16)",
        "all that is read and written is of f16 or narrower"},
-      {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "cast(f64)", "f16 or bf16"},
+      {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "cast(f64)", "f16, bf16 or tf32"},
       {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "subsum(kw, f16)", "no products are added up"},
       {"conv(co=4, ci=4, oh=5, ow=5, k=3)", "subsum(x, f16)", "'x'"},
       {"relu(c=4)", "subsum(c, f16)", "inside loop 'c' no products are added up"},
