@@ -6,35 +6,31 @@
 namespace lathe {
 namespace {
 
-/// Rounds f32 to bf16: to the nearest, half to even; what is no number stays so.
-std::string bf16_function(long size) {
-  std::string suffix = size == 1 ? "" : fmt::format("{}", size);
-  std::string f = "float" + suffix, u = "uint" + suffix, s = "ushort" + suffix;
-  std::string none = size == 1 ? "x != x ? 0x7fc00000u : r"
-                               : fmt::format("select(r, ({})(0x7fc00000u), x != x)", u);
-  return fmt::format(
-      "{0} lathe_bf16_{3}({1} x) {{\n"
-      "  {2} b = as_{2}(x);\n"
-      "  {2} r = b + ((b >> 16) & 1u) + 0x7fffu;\n"
-      "  r = {4};\n"
-      "  return convert_{0}(r >> 16);\n"
-      "}}\n",
-      s, f, u, size, none);
-}
+/// A type that has the first bits of an f32.
+struct ShortFloat {
+  const char* name;
+  const char* memory;  ///< the type that it lies in
+  int lost;            ///< bits of an f32 that it does not have
+  const char* value;   ///< of the rounded bits r; {0} stands for the type in memory
+};
+constexpr ShortFloat short_floats[] = {{"bf16", "ushort", 16, "convert_{0}(r >> 16)"},
+                                       {"tf32", "float", 13, "as_{0}(r & ~0x1fffu)"}};
 
-/// Rounds f32 to tf32 in the same way.
-std::string tf32_function(long size) {
+/// Rounds f32 to a shorter type: to the nearest, half to even; what is no number stays so.
+std::string rounding_function(const ShortFloat& type, long size) {
   std::string suffix = size == 1 ? "" : fmt::format("{}", size);
-  std::string f = "float" + suffix, u = "uint" + suffix;
+  std::string f = "float" + suffix, u = "uint" + suffix, memory = type.memory + suffix;
   std::string none = size == 1 ? "x != x ? 0x7fc00000u : r"
                                : fmt::format("select(r, ({})(0x7fc00000u), x != x)", u);
   return fmt::format(
-      "{0} lathe_tf32_{2}({0} x) {{\n"
-      "  {1} b = as_{1}(x);\n"
-      "  {1} r = (b + ((b >> 13) & 1u) + 0xfffu) & ~0x1fffu;\n"
-      "  return as_{0}({3});\n"
+      "{0} lathe_{1}_{2}({3} x) {{\n"
+      "  {4} b = as_{4}(x);\n"
+      "  {4} r = b + ((b >> {5}) & 1u) + {6}u;\n"
+      "  r = {7};\n"
+      "  return {8};\n"
       "}}\n",
-      f, u, size, none);
+      memory, type.name, size, f, u, type.lost, (1 << (type.lost - 1)) - 1, none,
+      fmt::format(fmt::runtime(type.value), memory));
 }
 
 }  // namespace
@@ -66,7 +62,9 @@ std::string opencl_prelude() {
       "  for (; n != 0; n >>= 1, x *= x) r = (n & 1) != 0 ? r * x : r;\n"
       "  return r;\n"
       "}\n";
-  for (long size : {1L, 2L, 4L, 8L, 16L}) text += bf16_function(size) + tf32_function(size);
+  for (long size : {1L, 2L, 4L, 8L, 16L}) {
+    for (const ShortFloat& type : short_floats) text += rounding_function(type, size);
+  }
   return text + "#endif\n";
 }
 

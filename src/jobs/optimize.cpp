@@ -600,10 +600,8 @@ namespace {
 /// Searches with networks that are measured on a GPU. Where that is elsewhere, the search ends when
 /// it knows what is to be measured next, and goes on in the next call.
 OptimizeResult optimize_for_gpu(const OptimizeOptions& options, const JobListener& listener) {
-  auto precision = precision_named(options.precision);
-  if (!precision || *precision == Precision::int8) {
-    fail("--precision {}: on GPUs, all layers compute in f32, tf32, f16 or bf16",
-         options.precision);
+  if (options.precision != name_of(Precision::f32)) {
+    fail("--precision {}: searches for GPUs measure layers in f32 alone", options.precision);
   }
   WorkFolder work(options.folder);
   JobFolderOptions jobs = options.jobs;

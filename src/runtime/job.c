@@ -8,6 +8,7 @@
 #include "runtime/error.h"
 #include "runtime/libc.h"
 #include "runtime/made_up.h"
+#include "runtime/timing.h"
 
 enum {
   MOST_FACES = 64,
@@ -45,12 +46,6 @@ struct job {
   struct expected must[MOST_FACES];
   char* memory; /* the weights of one copy */
 };
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 int64_t lathe_sums(const float* elements, int64_t count, float* sums) {
   int64_t done = 0;
@@ -657,15 +652,6 @@ static int allocate_buffers(const struct job* job, struct buffers* to) {
   return 0;
 }
 
-static void sort(double* numbers, int count) {
-  for (int i = 1; i < count; ++i)
-    for (int k = i; k > 0 && numbers[k] < numbers[k - 1]; --k) {
-      double other = numbers[k];
-      numbers[k] = numbers[k - 1];
-      numbers[k - 1] = other;
-    }
-}
-
 /* Runs a model as often as fits into so many seconds. The times are of one of "each" in it. */
 static int sample(void* model, double seconds, double each, struct lathe_job_times* times) {
   double samples[SAMPLES], once = 0;
@@ -676,7 +662,7 @@ static int sample(void* model, double seconds, double each, struct lathe_job_tim
     if (lathe_gpu_repeat(model, runs, &samples[i])) return -1;
     samples[i] /= (double)runs * each;
   }
-  sort(samples, SAMPLES);
+  lathe_sort(samples, SAMPLES);
   times->least = samples[0];
   times->median = samples[SAMPLES / 2];
   return 0;
@@ -688,12 +674,12 @@ static int64_t clamp(int64_t value, int64_t least, int64_t most) {
 
 static int measure_on(const struct job* job, void* gpu, double seconds, struct buffers* buffers,
                       struct repeated* repeated, struct lathe_job_times* times) {
-  double began = now(), once = 0;
+  double began = lathe_now(), once = 0;
   void** outputs = buffers->memory + job->inputs;
   if (begin_repeated(job, gpu, 1, 1, 1, repeated) ||
       lathe_gpu_run(repeated->model, (const void* const*)buffers->memory, outputs))
     return -1;
-  times->first = now() - began;
+  times->first = lathe_now() - began;
   times->off = job->outputs > 0 ? 0 : -1;
   for (int32_t i = 0; i < job->outputs; ++i) {
     double off = compare_output(job, i, outputs[i]);

@@ -28,6 +28,7 @@
 #include "runtime/job.h"
 #include "runtime/libc.h"
 #include "runtime/made_up.h"
+#include "runtime/timing.h"
 
 enum {
   MOST_FACES = 64,
@@ -53,12 +54,6 @@ struct job {
   void* library;
   char why[320];
 };
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
 
 static int broken(struct job* job, const char* format, ...) {
   va_list arguments;
@@ -148,15 +143,6 @@ static double compare(struct job* job, const struct faces* outputs) {
   return largest;
 }
 
-static void sort(double* numbers, int count) {
-  for (int i = 1; i < count; ++i)
-    for (int k = i; k > 0 && numbers[k] < numbers[k - 1]; --k) {
-      double other = numbers[k];
-      numbers[k] = numbers[k - 1];
-      numbers[k - 1] = other;
-    }
-}
-
 /* Runs a network as often as fits into so many seconds; "times" are of one run each. */
 static int sample(struct job* job, void* model, double seconds, double* times) {
   int (*repeat)(void*, int, double*) = (int (*)(void*, int, double*))function(job, "repeat");
@@ -171,13 +157,13 @@ static int sample(struct job* job, void* model, double seconds, double* times) {
     if (repeat(model, runs, &times[i])) return broken(job, "%s", error());
     times[i] /= runs;
   }
-  sort(times, SAMPLES);
+  lathe_sort(times, SAMPLES);
   return 0;
 }
 
 static int measure(struct job* job, double seconds, char* line, size_t size) {
   static struct faces inputs, outputs;
-  double times[SAMPLES], began = now();
+  double times[SAMPLES], began = lathe_now();
   char path[PATH_BYTES + 2 * NAME_BYTES];
   snprintf(path, sizeof path, "%s/%s/libmodel.so", job->folder, job->name);
   job->library = dlopen(path, RTLD_NOW);
@@ -194,7 +180,7 @@ static int measure(struct job* job, double seconds, char* line, size_t size) {
       lathe_make_up(inputs.memory[i], (size_t)inputs.bytes[i] / sizeof(float), 1.0f);
   void* model = create(1);
   if (!model || run(model, inputs.memory, outputs.memory)) return broken(job, "%s", error());
-  double first = now() - began, off = compare(job, &outputs);
+  double first = lathe_now() - began, off = compare(job, &outputs);
   int done = sample(job, model, seconds, times);
   destroy(model);
   for (int i = 0; i < inputs.count; ++i) free(inputs.memory[i]);
@@ -351,7 +337,7 @@ static int measure_library(const char* folder, const struct entry* entry, double
 /* Runs jobs in this process, until it is time to end; tells the parent of each one that begins. */
 static void run_jobs(const char* folder, const struct entry* entries, int count, double seconds,
                      double end, int parent) {
-  for (int i = 0; i < count && now() < end; ++i) {
+  for (int i = 0; i < count && lathe_now() < end; ++i) {
     if (write(parent, &i, sizeof i) != sizeof i) return;
     int broken = entries[i].file ? measure_entry(folder, &entries[i], seconds)
                                  : measure_library(folder, &entries[i], seconds);
@@ -404,12 +390,12 @@ static int run_child(const char* folder, const struct entry* entries, int count,
 int lathe_measure_jobs(const char* folder, double seconds, double total) {
   static struct entry entries[MOST_JOBS];
   int count = find_jobs(folder, entries), done = 0;
-  double end = total > 0 ? now() + total : 1e300;
+  double end = total > 0 ? lathe_now() + total : 1e300;
   if (count < 0) {
     fprintf(stderr, "measure-jobs: there is no folder '%s'\n", folder);
     return 1;
   }
-  while (done < count && now() < end) {
+  while (done < count && lathe_now() < end) {
     int ran = run_child(folder, entries + done, count - done, seconds, end);
     if (ran < 0) {
       fprintf(stderr, "measure-jobs: cannot start a process\n");

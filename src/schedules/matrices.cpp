@@ -47,7 +47,6 @@ long covered(long rows, long columns) {
 struct WarpCut {
   long down = 1, across = 1;  // products of matrices of a warp
   long warps = 1;
-  long group = 2;  // products that a thread loads the factors of at a time, next to each other
 };
 
 /// The loops of a product whose sums are cut: the one that matrices sum up, and the one of which
@@ -80,8 +79,8 @@ WarpCut warp_cut_of(const Target& target, Choices& choices, long samples, long r
   // A multiprocessor runs some blocks at a time.
   long blocks = blocks_of(cut.down, cut.across);
   long wanted = usual_warps * target.gpu.multiprocessors / std::max(1L, blocks);
-  // Each warp hands its sums over in shared memory; rows lie apart by a few elements more.
-  long bytes_of_warp = cut.down * matrix_rows * cut.across * matrix_columns * real_bytes * 11 / 10;
+  // Each warp hands its sums over in shared memory.
+  long bytes_of_warp = shared_bytes_of(cut.down * matrix_rows * cut.across * matrix_columns);
   long most = std::clamp(target.gpu.shared_bytes / bytes_of_warp, 1L, most_warps);
   long own = greatest_divisor(sliced, std::clamp(wanted, 1L, std::min(most, steps)));
   cut.warps =
@@ -108,6 +107,38 @@ std::optional<SummedLoops> summed_loops(const Roles& roles, const std::vector<st
   return found;
 }
 
+/// Splits a loop into parts of these sizes, the largest first. Returns the names of the loops, from
+/// outside in; a loop that would have one iteration has the name "".
+std::vector<std::string> cut_loop(RecipeWriter& writer, const std::string& loop, long extent,
+                                  std::initializer_list<long> sizes) {
+  std::vector<std::string> names;
+  std::string rest = loop;
+  for (long size : sizes) {
+    if (extent <= size) {
+      names.emplace_back("");
+      continue;
+    }
+    writer.step("split", {rest, size});
+    names.push_back(rest + ".o");
+    rest += ".i";
+    extent = size;
+  }
+  names.push_back(rest);
+  return names;
+}
+
+/// Writes out loops of a statement, from inside out, as many as there is space for.
+void unroll_inner(RecipeWriter& writer, size_t statement, const std::vector<std::string>& loops) {
+  std::string prefix = writer.nest().statements()[statement].name + ":";
+  long written_out = 1;
+  for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
+    const Order& order = writer.nest().order[statement];
+    written_out *= order.loops[*find_loop(order, *loop)].extent;
+    if (written_out > most_steps) return;
+    writer.step("unroll", {prefix + *loop});
+  }
+}
+
 std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
   size_t main = main_statement(s.nest);
   const Statement& statement = s.nest.statements()[main];
@@ -115,7 +146,6 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
   auto loops = factor_loops(statement, roles);
   if (!loops) return std::nullopt;
   Element factors = s.nest.tensors()[statement.reads[0].tensor].element;
-  WarpCut cut;
   long terms = terms_of_matrix(s.target, factors);
   if (terms == 0 || s.nest.tensors()[statement.reads[1].tensor].element != factors) {
     return std::nullopt;
@@ -128,16 +158,15 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
     std::swap(rows, columns);
   }
   if (covered(rows, columns) > most_covered * rows * columns) return std::nullopt;
-  auto sums = summed_loops(roles, loops->summed, matrix_across * terms);
+  long depth = matrix_across * terms;
+  auto sums = summed_loops(roles, loops->summed, depth);
   if (!sums) return std::nullopt;
-  long products = product_of_extents(roles, loops->summed);
-  long depth = matrix_across * terms, steps = products / depth;
+  long steps = product_of_extents(roles, loops->summed) / depth;
   bool of_inside = sums->sliced.empty();
   long sliced =
       of_inside ? roles.find(sums->inside)->extent / depth : roles.find(sums->sliced)->extent;
   long samples = product_of_extents(roles, loops->samples);
-  cut = warp_cut_of(s.target, choices, samples, rows, columns, sliced, steps);
-  cut.group = terms;
+  WarpCut cut = warp_cut_of(s.target, choices, samples, rows, columns, sliced, steps);
 
   RecipeWriter writer(s.nest);
   loops_alike(writer, main);
@@ -146,26 +175,11 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
   std::string across = fused_into_one(writer, loops->rows);
 
   // From outside in: blocks, products of a warp, and the loops of one product.
-  auto cut_loop = [&](const std::string& loop, long extent, std::initializer_list<long> parts) {
-    std::vector<std::string> names;
-    std::string rest = loop;
-    for (long part : parts) {
-      if (extent <= part) {
-        names.emplace_back("");
-        continue;
-      }
-      writer.step("split", {rest, part});
-      names.push_back(rest + ".o");
-      rest += ".i";
-      extent = part;
-    }
-    names.push_back(rest);
-    return names;
-  };
-  auto p = cut_loop(down, rows, {matrix_rows * cut.down, matrix_rows, matrix_down});
-  auto q = cut_loop(across, columns, {matrix_columns * cut.across, matrix_columns, matrix_own});
+  auto p = cut_loop(writer, down, rows, {matrix_rows * cut.down, matrix_rows, matrix_down});
+  auto q =
+      cut_loop(writer, across, columns, {matrix_columns * cut.across, matrix_columns, matrix_own});
   long inside = roles.find(sums->inside)->extent;
-  auto k = cut_loop(sums->inside, inside, {depth, cut.group});
+  auto k = cut_loop(writer, sums->inside, inside, {depth, terms});
   std::vector<std::string> summed = loops->summed;
   std::replace(summed.begin(), summed.end(), sums->inside, k[0]);
   std::string slices;
@@ -190,10 +204,7 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
   pack_weights_apart(writer, main);
   bind_blocks(writer, "", blocks);
   std::string name = writer.nest().statements()[main].name;
-  if (!slices.empty()) {
-    writer.step("rfactor", {slices});
-    writer.step("rename", {name + ".total:" + slices, "parts"});
-  }
+  if (!slices.empty()) share_sum(writer, main, slices);
   std::vector<Arg> order;
   for (const std::string& loop : joined({threads, summed, {p[1], q[1], p[2], q[3], k[1], k[2]}})) {
     order.emplace_back(name + ":" + loop);
@@ -214,14 +225,7 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
       writer.step("unroll", {made.statements()[i].name + ":" + loop});
     }
   }
-  // From inside out, as many as there is space for.
-  long written_out = 1;
-  for (auto loop = summed.rbegin(); loop != summed.rend(); ++loop) {
-    const Order& now = writer.nest().order[main];
-    written_out *= now.loops[*find_loop(now, *loop)].extent;
-    if (written_out > most_steps) break;
-    writer.step("unroll", {name + ":" + *loop});
-  }
+  unroll_inner(writer, main, summed);
   return writer.written();
 }
 

@@ -90,6 +90,14 @@ void pack_weights_apart(RecipeWriter& writer, size_t statement) {
   }
 }
 
+void share_sum(RecipeWriter& writer, size_t statement, const std::string& loop) {
+  std::string name = writer.nest().statements()[statement].name;
+  writer.step("rfactor", {loop});
+  writer.step("rename", {name + ".total:" + loop, "parts"});
+}
+
+long shared_bytes_of(long elements) { return elements * real_bytes * 11 / 10; }
+
 std::vector<std::string> joined(std::initializer_list<std::vector<std::string>> lists) {
   std::vector<std::string> all;
   for (const auto& list : lists) all.insert(all.end(), list.begin(), list.end());

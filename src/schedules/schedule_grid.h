@@ -33,6 +33,14 @@ void loops_alike(RecipeWriter& writer, size_t main);
 /// loops that do it get names of their own, so that no later step is about them.
 void pack_weights_apart(RecipeWriter& writer, size_t statement);
 
+/// Lets the iterations of a loop of the sum add up on their own (rfactor). In the sum of these
+/// parts, the loop is called "parts".
+void share_sum(RecipeWriter& writer, size_t statement, const std::string& loop);
+
+/// Returns how many bytes of shared memory so many elements of f32 need at most: rows that lie
+/// apart by a power of two get a few elements more.
+long shared_bytes_of(long elements);
+
 /// Returns all names of several lists that are not "".
 std::vector<std::string> joined(std::initializer_list<std::vector<std::string>> lists);
 

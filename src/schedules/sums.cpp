@@ -63,8 +63,7 @@ std::optional<Written> write_sums(const Situation& s, Choices& choices) {
   writer.merge(joined({blocks, inner}));
   bind_blocks(writer, "", blocks);
   std::string name = writer.nest().statements()[main].name;
-  writer.step("rfactor", {shared});
-  writer.step("rename", {name + ".total:" + shared, "parts"});
+  share_sum(writer, main, shared);
   for (const std::string& loop : inner) writer.step("bind", {loop, "thread.y"});
   writer.step("bind", {shared, "thread.x"});
   bool short_sum = product_of_extents(roles, {longest->name}) / sharers <= most_terms_written;

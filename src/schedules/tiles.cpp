@@ -107,11 +107,11 @@ struct Cut {
   long column_threads() const { return block_columns / each_column; }
   long threads() const { return row_threads() * column_threads() * slices; }
   /// Bytes of shared memory, at most: factors, of which each iteration of the loop has so many, and
-  /// sums. Rows that lie apart by a power of two get a few elements more: less than a tenth.
+  /// sums.
   long bytes(long others) const {
     long factors = (block_rows + block_columns) * piece * others;
     long sums = slices > 1 ? block_rows * block_columns : 0;
-    return slices * (factors + sums) * real_bytes * 11 / 10;
+    return shared_bytes_of(slices * (factors + sums));
   }
 };
 
@@ -229,10 +229,7 @@ std::optional<Written> write_tiles(const Situation& s, Choices& choices) {
   pack_weights_apart(writer, main);
   bind_blocks(writer, "", blocks);
   std::string name = writer.nest().statements()[main].name;
-  if (!slices.empty()) {
-    writer.step("rfactor", {slices});
-    writer.step("rename", {name + ".total:" + slices, "parts"});
-  }
+  if (!slices.empty()) share_sum(writer, main, slices);
 
   std::string around = pieces.empty() ? slices : pieces;
   for (const Access& read : std::vector<Access>(writer.nest().statements()[main].reads)) {
