@@ -14,7 +14,8 @@ namespace {
 bool is_meant(const Target& machine, const Target& wanted) {
   if (!wanted.is_gpu()) return machine.name == wanted.name;
   if (wanted.gpu.device != any_device) return machine.gpu.device == wanted.gpu.device;
-  return machine.gpu.capability == wanted.gpu.capability;
+  if (wanted.gpu.capability != 0) return machine.gpu.capability == wanted.gpu.capability;
+  return machine.gpu.multiprocessors == wanted.gpu.multiprocessors;
 }
 
 }  // namespace

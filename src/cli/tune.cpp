@@ -11,6 +11,7 @@
 #include "cli/verb_target.h"
 #include "cli/verb_tune_show.h"
 #include "data/folder.h"
+#include "jobs/precision.h"
 #include "search/native_bench.h"
 #include "search/round_tuning.h"
 
@@ -138,10 +139,7 @@ void tell_rounds(RoundTuneOptions& how) {
 /// Tunes for a GPU, which may be elsewhere.
 int tune_for_gpu(const TuneArgs& options, const Graph& graph, const Target& target,
                  const TuneOptions& tune, TunedStore& store) {
-  if (options.precision.precision != name_of(Precision::f32)) {
-    fail("--precision {}: what GPUs compute is compared in f32 alone; templates choose for others",
-         options.precision.precision);
-  }
+  check_precision_on_gpu(options.precision.precision);
   RoundTuneOptions how{tune};
   tell_rounds(how);
   TemporaryFolder meanwhile("lathe-tune");

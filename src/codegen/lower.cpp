@@ -78,7 +78,7 @@ class Lowering {
     if (target_.is_gpu()) {
       place_in_spaces(code_);
       check_sizes();
-      if (target_.architecture == Architecture::nvptx) load_ahead(code_, most_ahead);
+      load_ahead(code_, most_ahead);
     } else {
       place_locals(code_, outside_);
     }

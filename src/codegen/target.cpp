@@ -146,8 +146,22 @@ std::optional<long> device_of(const std::string& name, const std::string& stem) 
   return fits ? std::optional(std::stol(digits)) : std::nullopt;
 }
 
+/// Returns the device elsewhere that "opencl:units=132" says: all of its kind, but for that.
+std::optional<Target> opencl_elsewhere(const std::string& name) {
+  const std::string stem = "opencl:units=";
+  if (!name.starts_with(stem)) return std::nullopt;
+  std::optional<long> units = device_of("opencl:" + name.substr(stem.size()), "opencl");
+  if (!units || *units < 1) return std::nullopt;
+  Target target = opencl_target();
+  target.name = stem + std::to_string(*units);
+  target.gpu.multiprocessors = *units;
+  target.gpu.device = any_device;
+  return target;
+}
+
 /// Finds a GPU by its name.
 std::optional<Target> gpu_named(const std::string& name) {
+  if (auto elsewhere = opencl_elsewhere(name)) return elsewhere;
   for (const Target& gpu : gpu_targets()) {
     if (name == gpu.name) return gpu;
     auto device = gpu.gpu.device == any_device ? std::nullopt : device_of(name, gpu.name);

@@ -16,6 +16,7 @@
 #include "jobs/made_from.h"
 #include "jobs/page.h"
 #include "jobs/peers.h"
+#include "jobs/precision.h"
 #include "jobs/search_precision.h"
 #include "jobs/work_folder.h"
 #include "results/summary.h"
@@ -600,9 +601,7 @@ namespace {
 /// Searches with networks that are measured on a GPU. Where that is elsewhere, the search ends when
 /// it knows what is to be measured next, and goes on in the next call.
 OptimizeResult optimize_for_gpu(const OptimizeOptions& options, const JobListener& listener) {
-  if (options.precision != name_of(Precision::f32)) {
-    fail("--precision {}: searches for GPUs measure layers in f32 alone", options.precision);
-  }
+  check_precision_on_gpu(options.precision);
   WorkFolder work(options.folder);
   JobFolderOptions jobs = options.jobs;
   if (jobs.folder.empty()) jobs.folder = options.folder + "/jobs";

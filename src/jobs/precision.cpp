@@ -32,4 +32,10 @@ LayerPrecisions precisions_of(const NetworkArguments& arguments, Precision other
   return precisions_in(load_network(plain), all, others);
 }
 
+void check_precision_on_gpu(const std::string& precision) {
+  auto known = precision_named(precision);
+  if (known && *known != Precision::int8) return;
+  fail("--precision {}: layers are measured on GPUs in f32, tf32, f16 or bf16", precision);
+}
+
 }  // namespace lathe

@@ -26,4 +26,8 @@ Narrowed with_precision(const Graph& network, const PrecisionOptions& options,
 /// Returns what the recipes of a job say of the layers of its network, and what all others get.
 LayerPrecisions precisions_of(const NetworkArguments& arguments, Precision others);
 
+/// Fails if layers cannot be measured on a GPU in this precision: what they compute is compared as
+/// real numbers, and all layers have one precision.
+void check_precision_on_gpu(const std::string& precision);
+
 }  // namespace lathe

@@ -161,7 +161,7 @@ static int make_weights_up(struct gpu_model* model) {
   const int64_t most = NUMBERS * (int64_t)sizeof(float), all = model->network->weight_bytes;
   float* numbers = calloc(NUMBERS, sizeof *numbers);
   if (!numbers) return lathe_fail("no memory for weights");
-  lathe_make_up(numbers, NUMBERS, 0.05f);
+  lathe_make_up(numbers, NUMBERS, LATHE_MOST_OF_WEIGHTS);
   int broken = 0;
   for (int64_t at = 0; at < all && !broken; at += most) {
     struct lathe_slot slot = {model->weights, at};

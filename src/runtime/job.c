@@ -47,12 +47,13 @@ struct job {
   char* memory; /* the weights of one copy */
 };
 
-int64_t lathe_sums(const float* elements, int64_t count, float* sums) {
+int64_t lathe_sums(enum lathe_numbers type, const void* elements, int64_t count, float* sums) {
   int64_t done = 0;
   for (int64_t at = 0; at < count; at += LATHE_SUM_OF, ++done) {
     double sum = 0;
     for (int64_t i = at; i < count && i < at + LATHE_SUM_OF; ++i)
-      sum += (double)elements[i] * (0.5 + (double)((i - at) * 37 % LATHE_SUM_OF) / LATHE_SUM_OF);
+      sum += (double)lathe_number_at(type, elements, i) *
+             (0.5 + (double)((i - at) * 37 % LATHE_SUM_OF) / LATHE_SUM_OF);
     sums[done] = (float)sum;
   }
   return done;
@@ -163,7 +164,7 @@ static int64_t last_number(struct cursor* cursor) {
 
 int lathe_job_file_read(const char* path, struct lathe_job_file* file) {
   enum { PIECE = 1 << 16 };
-  static const char start[] = "lathe jobs 1\n";
+  static const char start[] = "lathe jobs 2\n";
   static char piece[PIECE];
   file->text = NULL;
   file->bytes = 0;
@@ -338,8 +339,8 @@ static int is_linear(const struct repacking* p, int where) {
   return n[1] == 1 && n[2] == p->rank && n[3 + n[2]] == 0;
 }
 
-/* Copies numbers into another order, none of them from or to a place outside. */
-static int repack(const struct repacking* p, const float* from, int64_t have, float* to,
+/* Copies elements of so many bytes into another order, none from or to a place outside. */
+static int repack(const struct repacking* p, size_t bytes, const char* from, int64_t have, char* to,
                   int64_t room) {
   int64_t at[MOST_RANK] = {0};
   int linear = p->rank > 0 && p->numbers[p->pieces] == 0 && is_linear(p, p->source) &&
@@ -354,7 +355,7 @@ static int repack(const struct repacking* p, const float* from, int64_t have, fl
       int64_t source = value_at(p, p->source, at), target = value_at(p, p->target, at);
       for (int64_t i = 0; i < inner; ++i, source += s, target += t) {
         if (source < 0 || source >= have || target < 0 || target >= room) return -1;
-        to[target] = from[source];
+        memcpy(to + (size_t)target * bytes, from + (size_t)source * bytes, bytes);
       }
     }
     int d = p->rank - (linear ? 1 : 0);
@@ -365,36 +366,39 @@ static int repack(const struct repacking* p, const float* from, int64_t have, fl
 
 static void make_up_weights(struct cursor* cursor, struct job* job, int is_packed) {
   static struct repacking packing;
+  char text[32];
+  word(cursor, text, sizeof text);
+  enum lathe_numbers type = lathe_numbers_named(text);
+  int64_t bytes = (int64_t)lathe_number_bytes(type);
   int64_t offset = count_up_to(cursor, job->weights), count = count_up_to(cursor, 1 << 30);
   uint32_t seed = (uint32_t)number(cursor);
-  int64_t room = (job->weights - offset) / (int64_t)sizeof(float);
-  float* to = (float*)(void*)(job->memory + offset);
+  int64_t room = (job->weights - offset) / bytes;
+  char* to = job->memory + offset;
   if (is_packed) read_repacking(cursor, &packing);
-  if (cursor->broken || offset % 4 || (!is_packed && count > room)) {
+  if (cursor->broken || type == LATHE_NO_NUMBERS || offset % bytes || (!is_packed && count > room)) {
     cursor->broken = 1;
     return;
   }
   if (!is_packed) {
-    /* Through many layers, values shall neither vanish nor overflow. */
-    float most = job->far == 0 ? 0.05f : LATHE_MOST_MADE_UP;
-    lathe_make_up_from(seed, to, (size_t)count, most);
+    float most = job->far == 0 ? LATHE_MOST_OF_WEIGHTS : LATHE_MOST_MADE_UP;
+    lathe_make_up_from(seed, type, to, count, most);
     return;
   }
-  float* numbers = calloc((size_t)count + 1, sizeof *numbers);
+  char* numbers = calloc((size_t)count + 1, (size_t)bytes);
   if (!numbers) {
     cursor->broken = 1;
     return;
   }
-  lathe_make_up_from(seed, numbers, (size_t)count, LATHE_MOST_MADE_UP);
-  if (repack(&packing, numbers, count, to, room)) cursor->broken = 1;
+  lathe_make_up_from(seed, type, numbers, count, LATHE_MOST_MADE_UP);
+  if (repack(&packing, (size_t)bytes, numbers, count, to, room)) cursor->broken = 1;
   free(numbers);
 }
 
 /* ---- jobs ---------------------------------------------------------------------------------- */
 
-static const char* const element_names[] = {"f32", "f16", "bf16", "f64", "i64",
-                                            "i32", "i16", "i8",   "u8",  "bool"};
-static const int64_t element_bytes[] = {4, 2, 2, 8, 8, 4, 2, 1, 1, 1};
+static const char* const element_names[] = {"f32", "tf32", "f16", "bf16", "f64", "i64",
+                                            "i32", "i16",  "i8",  "u8",   "bool"};
+static const int64_t element_bytes[] = {4, 4, 2, 2, 8, 8, 4, 2, 1, 1, 1};
 
 static void read_face(struct cursor* cursor, struct job* job, int is_input) {
   char text[32];
@@ -615,10 +619,11 @@ static int begin_repeated(const struct job* job, void* gpu, int64_t times, int64
   return lathe_gpu_create_on(gpu, &to->network, &to->model);
 }
 
-static double compare_output(const struct job* job, int32_t i, const float* output) {
+static double compare_output(const struct job* job, int32_t i, const void* output) {
+  enum lathe_numbers type = lathe_numbers_named(job->output[i].element);
   int64_t count = job->count[MOST_FACES + i];
   int64_t sums = (count + LATHE_SUM_OF - 1) / LATHE_SUM_OF;
-  if (!job->must[i].sums || strcmp(job->output[i].element, "f32") ||
+  if (!job->must[i].sums || type == LATHE_NO_NUMBERS ||
       job->must[i].bytes != sums * (int64_t)sizeof(float))
     return -1;
   float* is = calloc((size_t)sums + 1, sizeof *is);
@@ -626,7 +631,7 @@ static double compare_output(const struct job* job, int32_t i, const float* outp
   double off = -1;
   if (is && must) {
     memcpy(must, job->must[i].sums, (size_t)job->must[i].bytes);
-    lathe_sums(output, count, is);
+    lathe_sums(type, output, count, is);
     off = lathe_compare_sums(is, must, sums);
   }
   free(is);
@@ -646,8 +651,9 @@ static int allocate_buffers(const struct job* job, struct buffers* to) {
     to->memory[i] = aligned_alloc(64, ((size_t)face->bytes + 127) / 64 * 64);
     if (!to->memory[i]) return lathe_fail("no memory for its inputs and outputs");
     memset(to->memory[i], 0, (size_t)face->bytes);
-    if (is_input && !strcmp(face->element, "f32"))
-      lathe_make_up_from(job->seed[i], to->memory[i], (size_t)job->count[i], LATHE_MOST_MADE_UP);
+    enum lathe_numbers type = lathe_numbers_named(face->element);
+    if (is_input && type != LATHE_NO_NUMBERS)
+      lathe_make_up_from(job->seed[i], type, to->memory[i], job->count[i], LATHE_MOST_MADE_UP);
   }
   return 0;
 }

@@ -1,7 +1,7 @@
 /* Networks in a file of jobs, and what they must compute.
 
    A file of jobs is made where there is a compiler and read where there is only libc and a driver.
-   It begins with the line "lathe jobs 1"; then come records, a line for each thing, with numbers as
+   It begins with the line "lathe jobs 2"; then come records, a line for each thing, with numbers as
    text. After lines of the kinds "expect", "bytes" and "module" come as many bytes as their last
    number says, and a newline.
 
@@ -12,8 +12,8 @@
      memory ARENA PREPARED WEIGHTS               in bytes
      input ELEMENT COUNT SEED                    made up
      output ELEMENT COUNT
-     numbers OFFSET COUNT SEED                   weights: floats that are made up
-     packed OFFSET COUNT SEED REPACKING          the same, in another order
+     numbers ELEMENT OFFSET COUNT SEED           weights that are made up
+     packed ELEMENT OFFSET COUNT SEED REPACKING  the same, in another order
      bytes OFFSET BYTES                          weights as they are
      step KERNEL BLOCKS THREADS N PLACES         three numbers, three numbers, three for each of N
      first N                                     so many steps run once
@@ -22,14 +22,15 @@
 
    A repacking is  RANK EXTENTS SOURCE TARGET PIECES (CONSTRAINTS (EQUAL AFFINE)...)...  and an
    affine function is  CONSTANT DIVISOR RANK COEFFICIENTS FLOORS (COEFFICIENT AFFINE)...  as in
-   poly/affine.h.
-   */
+   poly/affine.h. What is made up has types that numbers.h knows; inputs of other types are 0, and
+   outputs of other types are not compared. */
 #ifndef LATHE_RUNTIME_JOB_H
 #define LATHE_RUNTIME_JOB_H
 
 #include <stddef.h>
 
 #include "runtime/gpu.h"
+#include "runtime/numbers.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,7 +42,7 @@ enum { LATHE_SUM_OF = 64 };
 
 /* Sums over an output, LATHE_SUM_OF elements each, the last perhaps fewer: each element counts by
    another factor. One element that is wrong makes a sum wrong. Returns how many sums there are. */
-int64_t lathe_sums(const float* elements, int64_t count, float* sums);
+int64_t lathe_sums(enum lathe_numbers type, const void* elements, int64_t count, float* sums);
 
 /* The greatest difference of sums, as a part of their root mean square; -1 if there was nothing to
    compare. Sums that must not be a number are left out. */

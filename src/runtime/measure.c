@@ -177,7 +177,7 @@ static int measure(struct job* job, double seconds, char* line, size_t size) {
     return -1;
   for (int i = 0; i < inputs.count; ++i)
     if (!read_file(job, "input", i, inputs.memory[i], (size_t)inputs.bytes[i]))
-      lathe_make_up(inputs.memory[i], (size_t)inputs.bytes[i] / sizeof(float), 1.0f);
+      lathe_make_up(inputs.memory[i], inputs.bytes[i] / (int64_t)sizeof(float), 1.0f);
   void* model = create(1);
   if (!model || run(model, inputs.memory, outputs.memory)) return broken(job, "%s", error());
   double first = lathe_now() - began, off = compare(job, &outputs);

@@ -24,7 +24,8 @@ enum {
   READ_AND_WRITE = 1,
   PROFILED = 2,
 };
-static const uint64_t any_device = 0xFFFFFFFF;
+/* Kinds of devices, those first that are the fastest, most of the time: GPUs, accelerators, CPUs. */
+static const uint64_t kinds_of_devices[] = {4, 8, 2};
 
 static struct {
   int (*platforms)(uint32_t most, platform* list, uint32_t* count);
@@ -162,9 +163,11 @@ static int list_devices(device* list) {
   int total = 0;
   if (find_driver()) return -1;
   if (opencl.platforms(MOST_DEVICES, platforms, &count) != SUCCESS) return 0;
-  for (uint32_t p = 0; p < count && p < MOST_DEVICES; ++p) {
+  if (count > MOST_DEVICES) count = MOST_DEVICES;
+  for (uint32_t i = 0; i < count * sizeof kinds_of_devices / sizeof *kinds_of_devices; ++i) {
     uint32_t most = (uint32_t)(MOST_DEVICES - total);
-    if (!most || opencl.devices(platforms[p], any_device, most, list + total, &found) != SUCCESS)
+    uint64_t kind = kinds_of_devices[i / count];
+    if (!most || opencl.devices(platforms[i % count], kind, most, list + total, &found) != SUCCESS)
       continue;
     total += (int)(found < most ? found : most);
   }

@@ -60,7 +60,7 @@ std::string print_weights(const Compiled& compiled, bool has_pieces_of_size) {
                              [&](const CompiledWeight& w) { return w.offset == piece.offset; });
     if (later) continue;
     if (has_pieces_of_size && piece.bytes > as_they_are) {
-      text += fmt::format("numbers {} {} {}\n", piece.offset, piece.bytes / 4,
+      text += fmt::format("numbers f32 {} {} {}\n", piece.offset, piece.bytes / 4,
                           seed_of_weight(static_cast<size_t>(piece.offset)));
     } else {
       text += with_bytes(fmt::format("bytes {}", piece.offset),
@@ -68,9 +68,11 @@ std::string print_weights(const Compiled& compiled, bool has_pieces_of_size) {
     }
   }
   for (const CompiledWeight& weight : compiled.later) {
-    if (weight.type.element != Element::f32) continue;  // zeros
-    text += fmt::format("{} {} {} {}", weight.repacking ? "packed" : "numbers", weight.offset,
-                        count_of(weight.type.shape), seed_of_weight(std::stoul(weight.value)));
+    const char* element = name_of(weight.type.element);
+    if (lathe_numbers_named(element) == LATHE_NO_NUMBERS) continue;  // zeros
+    text += fmt::format("{} {} {} {} {}", weight.repacking ? "packed" : "numbers", element,
+                        weight.offset, count_of(weight.type.shape),
+                        seed_of_weight(std::stoul(weight.value)));
     if (weight.repacking) text += print_repacking(*weight.repacking);
     text += "\n";
   }
@@ -110,25 +112,29 @@ std::string print_job(const std::string& name, const Compiled& compiled, const s
 
 }  // namespace
 
-std::string job_file_start() { return "lathe jobs 1\n"; }
+std::string job_file_start() { return "lathe jobs 2\n"; }
 
 ExpectedOutputs expected_outputs(const Unit& unit) {
   CompileOptions options;
   options.target = native_target();
   auto made = make_unit(unit, options);
+  std::vector<Element> outputs;
   for (const Tensor& tensor : made->code.tensors) {
+    if (tensor.role == Role::output) outputs.push_back(tensor.element);
     bool given =
         tensor.role == Role::input || tensor.role == Role::weight || tensor.role == Role::output;
-    if (given && tensor.element != Element::f32) return {"", "it has elements that are no f32"};
+    if (given && lathe_numbers_named(name_of(tensor.element)) == LATHE_NO_NUMBERS) {
+      return {"", fmt::format("it has elements that are {}", name_of(tensor.element))};
+    }
   }
   UnitRunner runner(*made, made_up_data(unit), options.target, 1);
   ExpectedOutputs result;
   for (size_t i = 0; i < runner.outputs().size(); ++i) {
     const auto& bytes = runner.outputs()[i];
-    auto count = static_cast<int64_t>(bytes.size() / sizeof(float));
+    lathe_numbers type = lathe_numbers_named(name_of(outputs[i]));
+    auto count = static_cast<int64_t>(bytes.size() / lathe_number_bytes(type));
     std::vector<float> sums(static_cast<size_t>(count / LATHE_SUM_OF + 1));
-    sums.resize(static_cast<size_t>(
-        lathe_sums(reinterpret_cast<const float*>(bytes.data()), count, sums.data())));
+    sums.resize(static_cast<size_t>(lathe_sums(type, bytes.data(), count, sums.data())));
     result.records +=
         with_bytes(fmt::format("expect {} {}", key_of_expected(unit), i),
                    {reinterpret_cast<const char*>(sums.data()), sums.size() * sizeof(float)});

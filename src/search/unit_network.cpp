@@ -193,9 +193,9 @@ UnitData made_up_data(const Unit& unit) {
     uint32_t seed = tensor.role == Role::input ? seed_of_input(inputs++) : seed_of_weight(t);
     long count = std::max(1L, layouts[t].size);
     data[t].resize(static_cast<size_t>(count * size_of(tensor.element)));
-    if (tensor.element != Element::f32) continue;
-    lathe_make_up_from(seed, reinterpret_cast<float*>(data[t].data()), static_cast<size_t>(count),
-                       LATHE_MOST_MADE_UP);
+    lathe_numbers type = lathe_numbers_named(name_of(tensor.element));
+    if (type == LATHE_NO_NUMBERS) continue;
+    lathe_make_up_from(seed, type, data[t].data(), count, LATHE_MOST_MADE_UP);
   }
   return data;
 }

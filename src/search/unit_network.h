@@ -14,7 +14,7 @@ using UnitData = std::vector<std::vector<std::byte>>;
 UnitData random_data(const Unit& unit);
 
 /// Returns the data that whoever measures the unit elsewhere makes up (runtime/job.h): numbers by
-/// these seeds, and zeros in place of all that is no f32.
+/// these seeds, and zeros in place of elements of other types than numbers.h knows.
 UnitData made_up_data(const Unit& unit);
 inline uint32_t seed_of_input(size_t input) { return 1001 + static_cast<uint32_t>(input); }
 inline uint32_t seed_of_weight(size_t tensor) { return 1 + static_cast<uint32_t>(tensor); }

@@ -10,6 +10,7 @@
 #include "search/isolated.h"
 #include "search/job_record.h"
 #include "search/sampled_outputs.h"
+#include "transforms/transform_toom.h"
 
 namespace lathe {
 namespace {
@@ -19,8 +20,9 @@ using Json = nlohmann::json;
 /// A choice must take this share of the default's time to be found.
 constexpr double enough_of_own = 0.98;
 
-/// What rounding may change of outputs, as a part of the root mean square of sums over them.
-constexpr double rounding = 1e-3;
+/// What rounding may change of outputs, as a part of the root mean square of sums over them: in
+/// f32, and as a multiple of the last digit where a type has fewer. CPUs sum in such a type, too.
+constexpr double rounding = 1e-3, rounding_of_digit = 8;
 
 /// Candidates that one process compiles, and the seconds that it has for each, and for a network.
 constexpr size_t made_at_once = 8;
@@ -41,6 +43,16 @@ std::string problem_of(const JobResult& result, const Json& entry) {
   if (result.off <= most) return "";
   return fmt::format("it is wrong: its outputs are off by {:.2g} of their root mean square",
                      result.off);
+}
+
+/// Returns what rounding to the types of a unit's tensors may change, beyond that of f32.
+double rounding_in(const std::vector<Tensor>& tensors) {
+  double most = 0;
+  for (const Tensor& tensor : tensors) {
+    bool is_short = is_float(tensor.element) && is_wider(Element::f32, tensor.element);
+    if (is_short) most = std::max(most, unit_of(tensor.element));
+  }
+  return rounding_of_digit * 2 * most;
 }
 
 Choice choice_of(const Json& entry) {
@@ -178,7 +190,7 @@ std::vector<UnitRounds::Candidate> UnitRounds::made(
       std::string name = "u" + short_name(unit.key + code + tuned_target(target_)) +
                          fmt::format("r{}", round() + 1);
       return {{"code", code},
-              {"error", algebraic_error(unit, made->code.recipe)},
+              {"error", algebraic_error(unit, made->code.recipe) + rounding_in(made->code.tensors)},
               {"record", unit_job(name, unit, *made, target_, options_.network_weights)}};
     } catch (const std::exception& error) {
       return {{"failure", error.what()}};

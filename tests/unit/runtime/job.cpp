@@ -15,7 +15,7 @@ namespace {
 std::vector<float> sums_of(const std::vector<float>& elements) {
   std::vector<float> sums(elements.size() / LATHE_SUM_OF + 1);
   sums.resize(static_cast<size_t>(
-      lathe_sums(elements.data(), static_cast<int64_t>(elements.size()), sums.data())));
+      lathe_sums(LATHE_F32, elements.data(), static_cast<int64_t>(elements.size()), sums.data())));
   return sums;
 }
 
@@ -46,7 +46,7 @@ TEST(JobFile, JobsAreFoundBetweenBytes) {
   TemporaryDirectory directory;
   std::string path =
       directory.file("a.jobs",
-                     "lathe jobs 1\nexpect k 0 8\njob end\n\njob a cuda 5\nmodule 9\n"
+                     "lathe jobs 2\nexpect k 0 8\njob end\n\njob a cuda 5\nmodule 9\n"
                      "job b end\nend\njob c opencl 0\nend\njob d cuda 1\n");
   lathe_job_file file{};
   ASSERT_EQ(lathe_job_file_read(path.c_str(), &file), 0) << lathe_last_error();
@@ -66,16 +66,17 @@ TEST(JobFile, WhatIsNoneIsRefused) {
   TemporaryDirectory directory;
   lathe_job_file file{};
   EXPECT_NE(lathe_job_file_read(directory.file("none").c_str(), &file), 0);
-  EXPECT_NE(lathe_job_file_read(directory.file("x", "lathe jobs 2\n").c_str(), &file), 0);
+  EXPECT_NE(lathe_job_file_read(directory.file("x", "lathe jobs 1\n").c_str(), &file), 0);
   EXPECT_NE(lathe_job_file_read(directory.file("y", "").c_str(), &file), 0);
 }
 
 TEST(JobFile, DamagedJobsFailAndSayWhere) {
   const std::pair<const char*, const char*> cases[] = {
       {"memory 0 0 x\n", "memory"},
-      {"numbers 0 4 1\n", "numbers"},
-      {"memory 0 0 8\nnumbers 0 4 1\n", "numbers"},
-      {"memory 0 0 8\npacked 0 2 1 1 9 0 1 1 1 0 0 1 1 1 0 0\n", "packed"},
+      {"numbers f32 0 4 1\n", "numbers"},
+      {"memory 0 0 8\nnumbers f32 0 4 1\n", "numbers"},
+      {"memory 0 0 8\npacked f32 0 2 1 1 9 0 1 1 1 0 0 1 1 1 0 0\n", "packed"},
+      {"memory 0 0 8\nnumbers i8 0 4 1\n", "numbers"},
       {"memory 0 0 8\nbytes 4 8\n12345678\n", "bytes"},
       {"memory 0 0 0\nstep k 1 1 1 1 1 1 1 2 0 0\n", "step"},
       {"memory 0 0 0\nfirst 1\n", "first"},
@@ -84,7 +85,7 @@ TEST(JobFile, DamagedJobsFailAndSayWhere) {
   for (const auto& [lines, where] : cases) {
     TemporaryDirectory directory;
     std::string path =
-        directory.file("a.jobs", std::string("lathe jobs 1\njob a opencl 1\n") + lines + "end\n");
+        directory.file("a.jobs", std::string("lathe jobs 2\njob a opencl 1\n") + lines + "end\n");
     lathe_job_file file{};
     ASSERT_EQ(lathe_job_file_read(path.c_str(), &file), 0);
     lathe_job_device device{};

@@ -49,7 +49,7 @@ TEST(JobFolder, KeepsJobsAndReadsResults) {
     EXPECT_TRUE(folder.add("job u1 cuda 0\nend\n"));
     folder.write("round1");
   }
-  EXPECT_EQ(content_of(path + "/round1.jobs"), "lathe jobs 1\njob u1 cuda 0\nend\n");
+  EXPECT_EQ(content_of(path + "/round1.jobs"), "lathe jobs 2\njob u1 cuda 0\nend\n");
   EXPECT_TRUE(std::filesystem::exists(path + "/measure-jobs"));
   JobFolder again({.folder = path});
   EXPECT_EQ(again.plan["round"], 1);
