@@ -9,9 +9,11 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 #include <utility>
 
 #include "base/error.h"
+#include "codegen/quads.h"
 #include "poly/linear.h"
 
 namespace lathe {
@@ -85,6 +87,10 @@ class Source {
  public:
   explicit Source(const NamedCode& kernel) : code_(kernel.code), symbol_(kernel.symbol) {
     for (const Layout& layout : code_.layouts) wide_ = wide_ || layout.size >= (1L << 31);
+    for (const Quad& quad : find_quads(code_)) {
+      for (const Instruction* part : quad.parts) quads_[part] = std::nullopt;
+      quads_[quad.where] = quad;
+    }
   }
 
   std::string run() {
@@ -97,7 +103,8 @@ class Source {
  private:
   const Code& code_;
   const std::string& symbol_;
-  bool wide_ = false;  // do offsets need 64 bits?
+  bool wide_ = false;                                        // do offsets need 64 bits?
+  std::map<const Instruction*, std::optional<Quad>> quads_;  // where one is done; its other parts
   std::string out_;
   std::string margin_ = "  ";
   std::vector<poly::Interval> ranges_;  // of the coordinates
@@ -131,8 +138,9 @@ class Source {
     }
     for (size_t t = 0; t < code_.tensors.size(); ++t) {
       if (!code_.used[t] || space(t) == Space::global) continue;
-      line("{} {} t{}[{}];", space_word(space(t)), memory_type(element(t)), t,
-           std::max(1L, code_.layouts[t].size));
+      line("{} {} t{}[{}]{};", space_word(space(t)), memory_type(element(t)), t,
+           std::max(1L, code_.layouts[t].size),
+           space(t) == Space::shared ? " __attribute__((aligned(16)))" : "");
     }
     for (size_t i = 0; i < code_.axes.size(); ++i) {
       const Code::Axis& axis = code_.axes[i];
@@ -208,7 +216,14 @@ class Source {
   // ---- instructions -----------------------------------------------------------------------
 
   void block(const Block& list) {
-    for (const Instruction& i : list) instruction(i);
+    for (const Instruction& i : list) {
+      auto found = quads_.find(&i);
+      if (found == quads_.end()) {
+        instruction(i);
+      } else if (found->second) {
+        quad(*found->second);
+      }
+    }
   }
 
   void inside(const Block& body) {
@@ -266,6 +281,26 @@ class Source {
       case Kind::maximum:
         return across(i);
     }
+  }
+
+  /// Loads or stores four elements at once.
+  void quad(const Quad& quad) {
+    const Instruction& first = *quad.parts[0];
+    std::string at =
+        fmt::format("*({} float4*)({})", space_word(space(first.tensor)), place(first, 0));
+    if (first.kind == Instruction::Kind::store) {
+      std::vector<std::string> values;
+      for (const Instruction* part : quad.parts) values.push_back(piece(part->args[0], 0));
+      return line("{} = (float4)({});", at, fmt::join(values, ", "));
+    }
+    line("{{");
+    margin_ += "  ";
+    line("const float4 q = {};", at);
+    for (size_t k = 0; k < quad.parts.size(); ++k) {
+      line("{} = q.s{};", piece(quad.parts[k]->to, 0), k);
+    }
+    margin_.resize(margin_.size() - 2);
+    line("}}");
   }
 
   /// Sets each piece of a variable.

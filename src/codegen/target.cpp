@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <optional>
+#include <regex>
 #if defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
@@ -146,16 +147,16 @@ std::optional<long> device_of(const std::string& name, const std::string& stem) 
   return fits ? std::optional(std::stol(digits)) : std::nullopt;
 }
 
-/// Returns the device elsewhere that "opencl:units=132" says: all of its kind, but for that.
+/// Returns the device elsewhere that "opencl:units=132" says: as any other, but for the blocks that
+/// it runs at the same time.
 std::optional<Target> opencl_elsewhere(const std::string& name) {
-  const std::string stem = "opencl:units=";
-  if (!name.starts_with(stem)) return std::nullopt;
-  std::optional<long> units = device_of("opencl:" + name.substr(stem.size()), "opencl");
-  if (!units || *units < 1) return std::nullopt;
+  static const std::regex form("opencl:units=([1-9][0-9]{0,3})");
+  std::smatch found;
+  if (!std::regex_match(name, found, form)) return std::nullopt;
   Target target = opencl_target();
-  target.name = stem + std::to_string(*units);
-  target.gpu.multiprocessors = *units;
+  target.name = name;
   target.gpu.device = any_device;
+  target.gpu.multiprocessors = std::stol(found[1]);
   return target;
 }
 

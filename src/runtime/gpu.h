@@ -45,6 +45,7 @@ struct lathe_driver {
   void (*close)(void* gpu);
 
   int (*load)(void* gpu, const struct lathe_module* module);
+  /* Whoever launches a kernel on other tensors in the same sequence finds it once more. */
   int (*find)(void* gpu, const char* symbol, void** kernel);
 
   /* Memory begins with zeros. */
@@ -55,7 +56,7 @@ struct lathe_driver {
 
   int (*launch)(void* gpu, const struct lathe_call* call);
   int (*wait)(void* gpu);
-  /* The device's clock: the seconds that passed on it between the two calls. */
+  /* The seconds that passed between the two calls, of which all that was launched had ended. */
   int (*start_clock)(void* gpu);
   int (*stop_clock)(void* gpu, double* seconds);
 

@@ -4,6 +4,7 @@
 #include "runtime/error.h"
 #include "runtime/gpu.h"
 #include "runtime/libc.h"
+#include "runtime/timing.h"
 
 /* The types and numbers of the standard's header that are used here, under names of our own. */
 typedef void *platform, *device, *context, *queue, *buffer, *program, *kernel, *event;
@@ -19,10 +20,7 @@ enum {
   LOCAL_BYTES = 0x1023,
   DEVICE_NAME = 0x102B,
   BUILD_LOG = 0x1183,
-  BEGAN = 0x1282,
-  ENDED = 0x1283,
   READ_AND_WRITE = 1,
-  PROFILED = 2,
 };
 /* Kinds of devices, those first that are the fastest, most of the time: GPUs, accelerators, CPUs. */
 static const uint64_t kinds_of_devices[] = {4, 8, 2};
@@ -57,8 +55,6 @@ static struct {
   int (*launch)(queue on, kernel which, uint32_t rank, const size_t* from, const size_t* all,
                 const size_t* block, uint32_t count, const event* after, event* done);
   int (*finish)(queue which);
-  int (*event_info)(event of, uint32_t what, size_t size, void* value, size_t* needed);
-  int (*event_release)(event which);
 } opencl;
 
 static const struct lathe_function functions[] = {
@@ -83,8 +79,6 @@ static const struct lathe_function functions[] = {
     {"clSetKernelArg", &opencl.kernel_argument},
     {"clEnqueueNDRangeKernel", &opencl.launch},
     {"clFinish", &opencl.finish},
-    {"clGetEventProfilingInfo", &opencl.event_info},
-    {"clReleaseEvent", &opencl.event_release},
 };
 
 enum { MOST_DEVICES = 16 };
@@ -101,8 +95,7 @@ struct gpu {
   queue queue;
   struct list waiting; /* texts that are not built yet: copies */
   struct list programs, kernels;
-  int timing;
-  event first, last; /* of what was launched since the clock was started */
+  double began; /* when the clock was started */
 };
 
 static int add(struct list* to, void* item) {
@@ -218,8 +211,6 @@ static void close_gpu(void* made) {
   free(gpu->waiting.items);
   free(gpu->kernels.items);
   free(gpu->programs.items);
-  if (gpu->first) opencl.event_release(gpu->first);
-  if (gpu->last) opencl.event_release(gpu->last);
   if (gpu->queue) opencl.queue_release(gpu->queue);
   if (gpu->context) opencl.context_release(gpu->context);
   free(gpu);
@@ -232,7 +223,7 @@ static int open_gpu(int number, void** made) {
   if (find_device(number, &gpu->device) == 0) {
     gpu->context = opencl.context_create(NULL, 1, &gpu->device, NULL, NULL, &code);
     if (failed("connecting to the device", code) == 0) {
-      gpu->queue = opencl.queue_create(gpu->context, gpu->device, PROFILED, &code);
+      gpu->queue = opencl.queue_create(gpu->context, gpu->device, 0, &code);
       if (failed("making a queue", code) == 0) {
         *made = gpu;
         return 0;
@@ -331,20 +322,7 @@ static int wait_for(void* made) {
   return failed("running kernels", opencl.finish(gpu->queue));
 }
 
-/* Keeps the events of the first and the last launch. */
-static void note(struct gpu* gpu, event done) {
-  if (!gpu->first) {
-    gpu->first = done;
-  } else {
-    if (gpu->last) opencl.event_release(gpu->last);
-    gpu->last = done;
-  }
-}
-
-static int launch(void* made, const struct lathe_call* call) {
-  struct gpu* gpu = made;
-  size_t all[3], block[3];
-  event done = NULL;
+static int pass_tensors(const struct lathe_call* call) {
   for (int32_t i = 0; i < call->count; ++i) {
     buffer buffer = buffer_of(call->tensors[i]);
     const int64_t* offset = &call->tensors[i].offset;
@@ -355,44 +333,76 @@ static int launch(void* made, const struct lathe_call* call) {
                opencl.kernel_argument(call->kernel, at + 1, sizeof *offset, offset)))
       return -1;
   }
+  return 0;
+}
+
+static int launch_again(struct gpu* gpu, const struct lathe_call* call) {
+  size_t all[3], block[3];
   for (int d = 0; d < 3; ++d) {
     block[d] = (size_t)call->threads[d];
     all[d] = block[d] * (size_t)call->blocks[d];
   }
-  if (failed("launching a kernel", opencl.launch(gpu->queue, call->kernel, 3, NULL, all, block, 0,
-                                                 NULL, gpu->timing ? &done : NULL)))
-    return -1;
-  if (done) note(gpu, done);
-  return 0;
+  return failed("launching a kernel", opencl.launch(gpu->queue, call->kernel, 3, NULL, all, block,
+                                                    0, NULL, NULL));
 }
 
+static int launch(void* made, const struct lathe_call* call) {
+  return pass_tensors(call) || launch_again(made, call) ? -1 : 0;
+}
+
+/* The computer's own clock: if a queue shall time kernels, NVIDIA's driver starts each of them only
+   when the one before has ended. */
 static int start_clock(void* made) {
   struct gpu* gpu = made;
-  gpu->timing = 1;
+  if (wait_for(gpu)) return -1;
+  gpu->began = lathe_now();
   return 0;
 }
 
 static int stop_clock(void* made, double* seconds) {
   struct gpu* gpu = made;
-  uint64_t began = 0, ended = 0;
-  event first = gpu->first, last = gpu->last ? gpu->last : gpu->first;
-  int broken = wait_for(gpu);
-  gpu->timing = 0;
-  if (first && !broken) {
-    broken = failed("timing", opencl.event_info(first, BEGAN, sizeof began, &began, NULL)) ||
-             failed("timing", opencl.event_info(last, ENDED, sizeof ended, &ended, NULL));
+  if (wait_for(gpu)) return -1;
+  *seconds = lathe_now() - gpu->began;
+  return 0;
+}
+
+/* A sequence is a copy of the calls, whose tensors the kernels keep: each was found for one call. */
+struct sequence {
+  int32_t count;
+  struct lathe_call calls[];
+};
+
+static int record(void* made, const struct lathe_call* calls, int32_t count, void** recorded) {
+  (void)made;
+  struct sequence* sequence = calloc(1, sizeof *sequence + (size_t)count * sizeof *calls);
+  if (!sequence) return lathe_fail("no memory for %d kernels", count);
+  sequence->count = count;
+  for (int32_t i = 0; i < count; ++i) {
+    sequence->calls[i] = calls[i];
+    if (pass_tensors(&calls[i]) == 0) continue;
+    free(sequence);
+    return -1;
   }
-  if (gpu->first) opencl.event_release(gpu->first);
-  if (gpu->last) opencl.event_release(gpu->last);
-  gpu->first = gpu->last = NULL;
-  *seconds = 1e-9 * (double)(ended - began);
-  return broken ? -1 : 0;
+  *recorded = sequence;
+  return 0;
+}
+
+static int replay(void* made, void* recorded) {
+  const struct sequence* sequence = recorded;
+  for (int32_t i = 0; i < sequence->count; ++i)
+    if (launch_again(made, &sequence->calls[i])) return -1;
+  return 0;
+}
+
+static void forget(void* made, void* recorded) {
+  (void)made;
+  free(recorded);
 }
 
 static const struct lathe_driver driver = {
     count_devices, describe, open_gpu,    close_gpu,  load,   find,     allocate,    release,
-    write_bytes,   read_bytes, launch,    wait_for,   start_clock, stop_clock, NULL, NULL,
-    NULL,
+    write_bytes,   read_bytes, launch,    wait_for,   start_clock, stop_clock, record, replay,
+    forget,
 };
 
 const struct lathe_machine lathe_opencl = {&driver, LATHE_GPU_MODEL};

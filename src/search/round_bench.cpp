@@ -16,6 +16,9 @@ using Json = nlohmann::json;
 constexpr size_t first_candidates = 5, first_here = 1;
 constexpr double later_candidates = 3, later_here = 0.5;
 
+/// No more than so many of them are compiled for a round, as somebody waits for it.
+constexpr double most_candidates = 600;
+
 /// A unit gets at most so many times that.
 constexpr double most_of_a_unit = 8;
 
@@ -184,7 +187,8 @@ bool RoundBench::prepare_new() {
     if (rounds_.round() > 0) search.resume(store_);
     searches.push_back(std::move(search));
   }
-  size_t count = folder_.is_here() ? first_here : first_candidates;
+  auto most = static_cast<size_t>(most_candidates) / std::max<size_t>(1, searches.size());
+  size_t count = std::min(folder_.is_here() ? first_here : first_candidates, most);
   for (UnitSearch& search : searches) shares.push_back({&search, count});
   bool done = rounds_.prepare(shares, UnitRounds::Kind::broad);
   if (done && !shares.empty() && folder_.bytes() == 0) {
@@ -207,7 +211,8 @@ bool RoundBench::prepare_better() {
     searches.push_back(std::move(search));
   }
   std::vector<UnitRounds::Share> shares;
-  double each = folder_.is_here() ? later_here : later_candidates;
+  double most = most_candidates / static_cast<double>(std::max<size_t>(1, searches.size()));
+  double each = std::min(folder_.is_here() ? later_here : later_candidates, most);
   for (UnitSearch& search : searches) {
     double part = all > 0 ? search.promise() / all * static_cast<double>(searches.size()) : 0;
     auto count = static_cast<size_t>(each * std::min(part, most_of_a_unit));

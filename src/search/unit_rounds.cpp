@@ -275,7 +275,7 @@ void UnitRounds::add(const UnitSearch& search, std::vector<Candidate> candidates
 
 bool UnitRounds::prepare(const std::vector<Share>& shares, Kind kind) {
   size_t all = 0, done = 0;
-  for (const Share& share : shares) all += share.count;
+  for (const Share& share : shares) all += share.count + 1;  // and the template's own
   for (const Share& share : shares) {
     std::vector<std::optional<Choice>> choices{std::nullopt};
     for (const Choice& choice : proposals(share, kind)) choices.emplace_back(choice);

@@ -20,8 +20,9 @@ TEST(OpenClSource, HasBlocksThreadsSpacesAndBarriers) {
   std::string text = source_of("matmul(i=8, j=32, k=16)",
                                "interchange(j, k) -> split(k, 4) -> bind(i, block.x) -> "
                                "bind(j, thread.x) -> pack(A, k.o, shared)");
-  for (const char* part : {"reqd_work_group_size(32, 1, 1)", "get_group_id(0)", "get_local_id(0)",
-                           "__local float t3[4];", "barrier(CLK_LOCAL_MEM_FENCE"}) {
+  for (const char* part :
+       {"reqd_work_group_size(32, 1, 1)", "get_group_id(0)", "get_local_id(0)",
+        "__local float t3[4] __attribute__((aligned(16)));", "barrier(CLK_LOCAL_MEM_FENCE"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }
@@ -30,6 +31,16 @@ TEST(OpenClSource, VectorsAreLoadedWhole) {
   std::string text = source_of("add(c=8, h=4, w=16)", "bind(c, block.x) -> vectorize(w)");
   EXPECT_NE(text.find("vload16(0, "), std::string::npos) << text;
   EXPECT_NE(text.find("vstore16("), std::string::npos) << text;
+}
+
+TEST(OpenClSource, FourNeighboursAreOneAccess) {
+  std::string text = source_of("add(c=8, h=4, w=16)",
+                               "split(w, 4) -> bind(c, block.x) -> "
+                               "bind(w.o, thread.x) -> unroll(w.i)");
+  for (const char* part :
+       {"const float4 q = *(__global float4*)(", "*(__global float4*)(t2 + ", " = (float4)("}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+  }
 }
 
 TEST(OpenClSource, TilesFitIntoTheMemoryOfABlock) {
@@ -45,6 +56,9 @@ TEST(OpenClSource, TilesFitIntoTheMemoryOfABlock) {
 TEST(OpenClDevice, TellsWhatIsMissing) {
   expect_failure([] { target_named("opencl:x"); }, {"unknown target 'opencl:x'"});
   EXPECT_EQ(target_named("opencl:2").gpu.device, 2);
+  EXPECT_EQ(target_named("opencl:units=40").gpu.multiprocessors, 40);
+  expect_failure([] { target_named("opencl:units=0"); }, {"unknown target 'opencl:units=0'"});
+  expect_failure([] { machine_named("opencl:units=4000"); }, {"no machine for the target"});
   LATHE_NEEDS_OPENCL(target);
   expect_failure([] { machine_named("opencl:99"); }, {"no machine for the target 'opencl:99'"});
   expect_failure([] { make_device(target_named("opencl:99")); }, {"there is no 'opencl:99'"});
