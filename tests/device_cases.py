@@ -83,7 +83,7 @@ def main(build):
                r"FAILED changed.cases, case \d+: .* elements are wrong; .* must be ",
                r"LATHE_SEED=20211 LATHE_CASE=0, nest \d+", "recipe: ")
         expect(checked.run("place", with_wrong_place(content)), 1, "25 cases", "1 failed, 0 lost",
-               "FAILED changed.cases, case 0: .*it ended the process", "recipe: ")
+               "FAILED changed.cases, case 0: .*it ended the process .*, in kernel 0", "recipe: ")
         expect(checked.run("short", content[:len(content) // 2]), 1, "1 lost", "damaged at byte")
         expect(checked.run("other", b"lathe jobs 1\n"), 1, "no file of cases of this version")
     print("cases for a device elsewhere hold, and what is wrong in them is found")

@@ -4,7 +4,7 @@
    usage: run_cases FILE...
 
    Each file runs in a process of its own, several at a time. If that crashes, or needs too long for
-   a case, the case has failed, and a new process goes on behind it. The status is 0 if all cases
+   a kernel, the case has failed, and a new process goes on behind it. The status is 0 if all cases
    hold, 1 if not, and 77 if there is no device.
 
    A file holds lines; behind those that are marked with * come as many bytes as their last number
@@ -38,7 +38,7 @@
 enum {
   MOST_PLACES = 64,
   MOST_RUNNING = 8,   /* processes */
-  LIMIT_SECONDS = 60, /* between two launches */
+  LIMIT_SECONDS = 60, /* of a kernel */
   LIMIT_OF_LOADING = 300,
   MOST_TOLD = 10, /* failures that are told in full */
   MOST_LINES = 14,
@@ -275,6 +275,7 @@ static int read_cases(const char* path, struct cases* cases, char* why, size_t s
 struct progress {
   int32_t count, next; /* cases, and the first that has not ended */
   int32_t running;     /* did that one begin? */
+  int32_t kernel;      /* that it runs */
   int32_t beats;       /* grows as it goes on */
   int32_t failed, lost;
   int64_t kernels;
@@ -429,6 +430,7 @@ static int prepare(const struct lathe_driver* driver, void* gpu, const struct te
   return driver->write(gpu, slot, memory->before, tensor->size);
 }
 
+/* Runs a kernel. It waits for its end, so that an error is that of this one. */
 static int launch(const struct lathe_driver* driver, void* gpu, const struct launch* launch,
                   const struct memory* memory) {
   struct lathe_slot slots[MOST_PLACES];
@@ -443,7 +445,10 @@ static int launch(const struct lathe_driver* driver, void* gpu, const struct lau
     slots[i].memory = memory[launch->tensor[i]].there;
     slots[i].offset = launch->offset[i];
   }
-  return driver->find(gpu, launch->symbol, &call.kernel) || driver->launch(gpu, &call) ? -1 : 0;
+  return driver->find(gpu, launch->symbol, &call.kernel) || driver->launch(gpu, &call) ||
+                 driver->wait(gpu)
+             ? -1
+             : 0;
 }
 
 /* Runs all kernels of a case and reads its memory. Returns 0, or -1 with an error. */
@@ -451,9 +456,10 @@ static int run_kernels(const struct lathe_driver* driver, void* gpu, const struc
                        struct progress* progress, struct memory* memory) {
   for (int32_t t = 0; t < one->tensor_count; ++t)
     if (prepare(driver, gpu, &one->tensors[t], &memory[t])) return -1;
-  for (int32_t i = 0; i < one->launch_count; ++i, ++progress->beats)
+  for (int32_t i = 0; i < one->launch_count; ++i, ++progress->beats) {
+    progress->kernel = i;
     if (launch(driver, gpu, &one->launches[i], memory)) return -1;
-  if (driver->wait(gpu)) return -1;
+  }
   for (int32_t t = 0; t < one->tensor_count; ++t) {
     struct lathe_slot slot = {memory[t].there, 0};
     if (driver->read(gpu, slot, memory[t].after, one->tensors[t].size)) return -1;
@@ -466,7 +472,7 @@ static int run_case(const struct lathe_driver* driver, void* gpu, const struct o
                     struct progress* progress, double* worst, char* why, size_t size) {
   struct memory* memory = calloc((size_t)one->tensor_count + 1, sizeof *memory);
   int result = memory && run_kernels(driver, gpu, one, progress, memory) == 0 ? 1 : -1;
-  if (result < 0) snprintf(why, size, "%s", lathe_last_error());
+  if (result < 0) snprintf(why, size, "kernel %d: %s", progress->kernel, lathe_last_error());
   for (int32_t t = 0; t < one->tensor_count && result > 0; ++t)
     if (compare(&one->tensors[t], memory[t].before, memory[t].after, worst, why, size)) result = 0;
   for (int32_t t = 0; memory && t < one->tensor_count; ++t) {
@@ -518,6 +524,7 @@ static void run_file(const char* path, struct progress* progress) {
     const struct one_case* one = &cases.cases[progress->next];
     double worst = 0;
     progress->running = 1;
+    progress->kernel = 0;
     ++progress->beats;
     result = run_case(cases.machine->driver, gpu, one, progress, &worst, why, sizeof why);
     progress->kernels += one->launch_count;
@@ -579,6 +586,8 @@ static void note_death(const char* path, struct progress* progress, int state) {
     return;
   }
   int known = read_cases(path, &cases, ignored, sizeof ignored) == 0;
+  size_t length = strlen(why);
+  snprintf(why + length, sizeof why - length, ", in kernel %d", progress->kernel);
   tell(path, progress->next, known ? &cases.cases[progress->next] : NULL, why);
   ++progress->failed;
   ++progress->next;
