@@ -1,8 +1,8 @@
-// Kernels run on a device with memory of its own, and compared with the interpreter.
+// Kernels run on a device with memory of its own, and compared with the interpreter. Where cases
+// are written for a device elsewhere (device_cases.h), they do not run here.
 #pragma once
 
-#include "backends/backend_grid.h"
-#include "support/compiled.h"
+#include "support/device_cases.h"
 
 namespace lathe::test {
 
@@ -26,21 +26,44 @@ inline void run_on_device(const CompiledCase& c, Device& device, const std::vect
   expect_computed(c, memory, worst);
 }
 
+/// Names the kernels of a case.
+inline std::vector<NamedCode> named_kernels(const CompiledCase& c, size_t number) {
+  std::vector<NamedCode> result;
+  for (size_t k = 0; k < c.kernels.size(); ++k) {
+    result.push_back({fmt::format("case{}_kernel{}", number, k), c.kernels[k]});
+  }
+  return result;
+}
+
+/// Writes cases to files: so many to each, as one that breaks the device takes others with it.
+inline void write_all(const std::vector<CompiledCase>& cases, const Target& target) {
+  constexpr size_t together = 25;
+  for (size_t first = 0; first < cases.size(); first += together) {
+    std::vector<NamedCode> all;
+    std::vector<DeviceCase> written;
+    for (size_t i = first; i < std::min(first + together, cases.size()); ++i) {
+      std::vector<NamedCode> kernels = named_kernels(cases[i], i);
+      written.push_back(device_case(cases[i], kernels));
+      all.insert(all.end(), kernels.begin(), kernels.end());
+    }
+    write_cases(target, {make_compiler(target)->object(all)}, written);
+  }
+}
+
 /// Compiles cases together and runs them; ends with the first that fails and tells its story.
 inline void run_all_on_device(const std::vector<CompiledCase>& cases, const Target& target) {
-  std::vector<NamedCode> kernels;
-  auto symbol = [](size_t i, size_t k) { return fmt::format("case{}_kernel{}", i, k); };
+  if (cases_target()) return write_all(cases, target);
+  std::vector<NamedCode> all;
   for (size_t i = 0; i < cases.size(); ++i) {
-    for (size_t k = 0; k < cases[i].kernels.size(); ++k) {
-      kernels.push_back({symbol(i, k), cases[i].kernels[k]});
-    }
+    for (NamedCode& kernel : named_kernels(cases[i], i)) all.push_back(std::move(kernel));
   }
   std::unique_ptr<Device> device = make_device(target);
-  device->load(make_compiler(target)->object(kernels));
+  device->load(make_compiler(target)->object(all));
   for (size_t i = 0; i < cases.size(); ++i) {
     std::vector<Kernel> found;
-    for (size_t k = 0; k < cases[i].kernels.size(); ++k)
-      found.push_back(device->find(symbol(i, k)));
+    for (const NamedCode& kernel : named_kernels(cases[i], i)) {
+      found.push_back(device->find(kernel.symbol));
+    }
     if (environment("LATHE_TELL", 0) != 0) std::cout << cases[i].story << std::endl;
     double worst = 0;
     run_on_device(cases[i], *device, found, worst);
@@ -61,9 +84,20 @@ inline std::optional<Target> opencl_machine() {
   }
 }
 
+/// Returns what kernels are checked on: the target of cases that are written, or the first OpenCL
+/// device of this computer. Nothing if there is none.
+inline std::optional<Target> checked_target() {
+  return cases_target() ? cases_target() : opencl_machine();
+}
+
 }  // namespace lathe::test
 
-/// Skips a test where there is no OpenCL device.
-#define LATHE_NEEDS_OPENCL(target)               \
-  auto target = ::lathe::test::opencl_machine(); \
+#define LATHE_NEEDS_SOME(target, found) \
+  auto target = found;                  \
   if (!target) GTEST_SKIP() << "no OpenCL device; scripts/setup installs PoCL, which makes one"
+
+/// Skips a test where there is no OpenCL device.
+#define LATHE_NEEDS_OPENCL(target) LATHE_NEEDS_SOME(target, ::lathe::test::opencl_machine())
+
+/// Skips a test where there is nothing that its kernels are checked on, here or elsewhere.
+#define LATHE_NEEDS_DEVICE(target) LATHE_NEEDS_SOME(target, ::lathe::test::checked_target())

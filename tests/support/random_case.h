@@ -60,6 +60,7 @@ class Random {
 struct Case {
   Random random;
   std::string story;
+  std::string repeat = "";  ///< the variables that make it the only case
 };
 
 /// Returns the value of an environment variable, if it is a number.
@@ -79,7 +80,8 @@ void for_each_case(long otherwise, Body body) {
   std::cout << fmt::format("{}: seed {}, {} cases from case {} on\n", test, seed,
                            std::max(0L, last - first), first);
   for (long k = first; k < last; ++k) {
-    Case trial{Random(static_cast<unsigned long>(seed), static_cast<unsigned long>(k)), ""};
+    Case trial{Random(static_cast<unsigned long>(seed), static_cast<unsigned long>(k)), "",
+               fmt::format("LATHE_SEED={} LATHE_CASE={}", seed, k)};
     try {
       body(trial);
     } catch (const std::exception& error) {
@@ -91,8 +93,7 @@ void for_each_case(long otherwise, Body body) {
       if (tells) std::cout << fmt::format("{}: cases {} to {} hold", test, first, k) << std::endl;
       continue;
     }
-    ADD_FAILURE() << fmt::format("case {}; repeat it with LATHE_SEED={} LATHE_CASE={}\n{}", k, seed,
-                                 k, trial.story);
+    ADD_FAILURE() << fmt::format("case {}; repeat it with {}\n{}", k, trial.repeat, trial.story);
     return;
   }
 }

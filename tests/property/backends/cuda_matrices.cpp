@@ -1,6 +1,7 @@
 // Layers of random sizes for the matrix units of a GPU: what a warp of 32 threads computes is what
 // the interpreter does, within the errors that the steps state. Threads are simulated, and so are
-// the products of matrices; NVIDIA's assembler takes the kernels where it is installed.
+// the products of matrices, unless cases are written for a device (support/device_cases.h);
+// NVIDIA's assembler takes the kernels where it is installed.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -10,6 +11,7 @@
 #include "ops/op.h"
 #include "support/layouts.h"
 #include "support/normal_data.h"
+#include "support/on_device.h"
 #include "support/ptxas.h"
 #include "support/simulated_gpu.h"
 
@@ -39,9 +41,17 @@ std::string draw_layer_for_matrices(Random& random) {
 
 constexpr long default_cases = 40;
 
+/// Are cases written for a GPU that has matrix units?
+bool writes_matrices() {
+  constexpr long first_with_matrices = 80;
+  auto target = cases_target();
+  return target && target->gpu.capability >= first_with_matrices;
+}
+
 TEST(CudaMatrices, WarpsComputeWhatTheInterpreterDoes) {
   std::map<std::string, long> seen;  // templates
   long partial = 0;
+  std::vector<CompiledCase> written;
   for_each_case(default_cases, [&](Case& trial) {
     Random& random = trial.random;
     Context ctx;
@@ -58,12 +68,18 @@ TEST(CudaMatrices, WarpsComputeWhatTheInterpreterDoes) {
     // A product that is missing, or one too many, is off by more.
     c.wanted.slack = 2 * *narrow.error * root_mean_square(c.wanted.reals.at("O"));
     double worst = 0;
-    run_simulated(c, worst);
+    if (writes_matrices()) {
+      c.story = trial.repeat + "\n" + trial.story;
+      written.push_back(c);
+    } else {
+      run_simulated(c, worst);
+    }
     ++seen[code.schedule];
     for (const Code& kernel : code.kernels) {
       if (print(kernel).find("where") != std::string::npos) ++partial;
     }
   });
+  if (!written.empty()) run_all_on_device(written, *cases_target());
   for (const auto& [name, count] : seen) std::cout << name << ": " << count << " cases\n";
   std::cout << partial << " kernels with rows or columns that nobody has\n";
   if (environment("LATHE_CASE", -1) >= 0 || testing::Test::HasFailure()) return;

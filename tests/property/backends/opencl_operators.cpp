@@ -1,5 +1,6 @@
-// What the templates for GPUs make of operators computes on an OpenCL device what the interpreter
-// does: examples of all operators, and layers of the shapes that the templates are for.
+// What the templates for GPUs make of operators computes on an OpenCL device, or on another one
+// (support/device_cases.h), what the interpreter does: examples of all operators, and layers of the
+// shapes that the templates are for.
 #include <gtest/gtest.h>
 
 #include "legality/legality.h"
@@ -58,7 +59,7 @@ CompiledCase case_of_operator(const std::string& text, isl::ctx ctx, const Targe
 }
 
 TEST(OpenClOperators, ComputeWhatTheInterpreterDoes) {
-  LATHE_NEEDS_OPENCL(target);
+  LATHE_NEEDS_DEVICE(target);
   Context ctx;
   std::vector<CompiledCase> cases;
   std::map<std::string, long> schedules;
@@ -72,7 +73,7 @@ TEST(OpenClOperators, ComputeWhatTheInterpreterDoes) {
 
 /// On a machine with many multiprocessors slices of the threads of a block share sums.
 TEST(OpenClOperators, SlicesOfSumsComputeWhatTheInterpreterDoes) {
-  LATHE_NEEDS_OPENCL(machine);
+  LATHE_NEEDS_DEVICE(machine);
   Target many = *machine;
   many.gpu.multiprocessors = 64;
   Context ctx;
