@@ -168,6 +168,10 @@ std::map<size_t, Value*> nvptx_bases(llvm::IRBuilder<>& builder, llvm::Function*
     } else {
       llvm::AllocaInst* own = builder.CreateAlloca(type);
       own->setAlignment(llvm::Align(vector_alignment));
+      // What a thread sets nowhere must be something all the same: ptxas takes a register that has
+      // no value for one that any later load may be left out for.
+      builder.CreateMemSet(own, builder.getInt8(0), static_cast<uint64_t>(bytes),
+                           llvm::MaybeAlign(vector_alignment));
       bases[t] = builder.CreateAddrSpaceCast(own, builder.getPtrTy(local_memory));
     }
   }

@@ -21,6 +21,15 @@ Nest with_spaces(const Nest& nest, const std::vector<Space>& spaces) {
   return {nest.name, std::move(meaning), nest.order};
 }
 
+/// The lanes of a vector loop run at once, but threads wait for each other between the iterations
+/// of a loop that has a barrier: such a loop runs in order.
+void put_in_order(std::vector<LoopNode>& nodes) {
+  for (LoopNode& node : nodes) {
+    if (node.mark == Mark::vector && has_barrier(node.body)) node.mark = Mark::serial;
+    put_in_order(node.body);
+  }
+}
+
 }  // namespace
 
 LoopTree scan_for(const Target& target, const Nest& nest, const std::vector<Layout>& layouts) {
@@ -36,6 +45,7 @@ LoopTree scan_for(const Target& target, const Nest& nest, const std::vector<Layo
     fail("{}; {}", explain(*found.violation, threads), witness(*found.violation, threads));
   }
   LoopTree tree = scan(threads, stored.layouts, found);
+  for (std::vector<LoopNode>& place : tree.places) put_in_order(place);
   allow_phantoms(tree, target);
   return tree;
 }

@@ -94,7 +94,8 @@ void run_part(long part) {
   LATHE_NEEDS_DEVICE(target);
   Counts counts;
   for_each_case(default_batches, [&](Case& trial) {
-    for (long i = 0; i < part; ++i) trial.random.between(0, 1);  // each part draws others
+    constexpr long most = 1L << 40;
+    trial.random = Random(trial.random.between(0, most), part);  // each part draws others
     Context ctx;
     std::vector<CompiledCase> cases;
     while (static_cast<long>(cases.size()) < cases_together) {

@@ -7,6 +7,7 @@
 #include "nest/starts.h"
 #include "ops/op.h"
 #include "support/layouts.h"
+#include "support/random_nest.h"
 #include "support/temporary.h"
 
 namespace lathe::test {
@@ -55,6 +56,24 @@ TEST(ThreadCode, SumsStayInRegistersAcrossBarriers) {
   for (size_t at = text.find("at O"); at != text.npos; at = text.find("at O", at + 1)) ++stores;
   EXPECT_EQ(stores, 1U) << text;
   EXPECT_GT(text.find("at O"), text.rfind("barrier")) << text;
+}
+
+TEST(ThreadCode, LoopsWithBarriersRunInOrder) {
+  // Threads j and j + 2 update the same elements, in different iterations of i.
+  Context ctx;
+  Nest nest = load(ctx,
+                   "nest n\n"
+                   "tensor C: output f32[10]\n"
+                   "tensor X: input f32[4, 4]\n"
+                   "statement S[i < 4, j < 4]:\n"
+                   "  C[2*i + j] max= X[j, i]\n");
+  Nest bound = with_starts(replay(nest, parse_recipe("bind(j, thread.x) -> vectorize(i)")));
+  Target target = target_named("opencl");
+  Code code = lower(scan_for(target, bound, row_major_layouts(bound)), target).back();
+  EXPECT_NE(print(code).find("barrier"), std::string::npos) << print(code);
+  for (const Code::Variable& variable : code.variables) {
+    EXPECT_EQ(variable.lanes, 1) << print(code);
+  }
 }
 
 TEST(ThreadCode, BlocksThatAreTooLargeAreRefused) {
