@@ -32,6 +32,30 @@ bool has_barrier(const Block& block) {
   });
 }
 
+/// Is a tensor stored by some threads, or in some iterations, and not by others?
+bool is_stored_by_some(const Block& block, size_t tensor, bool guarded) {
+  return std::any_of(block.begin(), block.end(), [&](const Instruction& i) {
+    if (i.kind == Instruction::Kind::store) return guarded && i.tensor == tensor;
+    return is_stored_by_some(i.body, tensor, guarded || i.kind == Instruction::Kind::guard);
+  });
+}
+
+/// Gives memory of a thread values that are never used, one by one, so that it can still become
+/// registers. A register without any, ptxas (13.0) takes for what is loaded into it somewhere, and
+/// leaves out later loads of that.
+void set_to_zeros(llvm::IRBuilder<>& builder, Value* base, Element element, long count) {
+  bool real = is_float(element);
+  llvm::Type* bits = builder.getIntNTy(static_cast<unsigned>(8 * size_of(element)));
+  llvm::Type* type = element == Element::f64                     ? builder.getDoubleTy()
+                     : real && size_of(element) == sizeof(float) ? builder.getFloatTy()
+                                                                 : bits;
+  for (long k = 0; k < count; ++k) {
+    Value* at = builder.CreateConstInBoundsGEP1_64(type, base, static_cast<uint64_t>(k));
+    builder.CreateAlignedStore(llvm::Constant::getNullValue(type), at,
+                               llvm::Align(static_cast<uint64_t>(size_of(element))));
+  }
+}
+
 intrinsics::ID intrinsic_of(Mark axis) {
   switch (axis) {
     case Mark::block_x:
@@ -168,11 +192,10 @@ std::map<size_t, Value*> nvptx_bases(llvm::IRBuilder<>& builder, llvm::Function*
     } else {
       llvm::AllocaInst* own = builder.CreateAlloca(type);
       own->setAlignment(llvm::Align(vector_alignment));
-      // What a thread sets nowhere must be something all the same: ptxas takes a register that has
-      // no value for one that any later load may be left out for.
-      builder.CreateMemSet(own, builder.getInt8(0), static_cast<uint64_t>(bytes),
-                           llvm::MaybeAlign(vector_alignment));
       bases[t] = builder.CreateAddrSpaceCast(own, builder.getPtrTy(local_memory));
+      if (is_stored_by_some(code.body, t, false)) {
+        set_to_zeros(builder, bases[t], code.tensors[t].element, code.layouts[t].size);
+      }
     }
   }
   return bases;

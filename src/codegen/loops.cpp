@@ -43,8 +43,9 @@ std::set<size_t> written_in(const std::vector<LoopNode>& nodes, const Nest& nest
   return result;
 }
 
-std::set<size_t> touching(size_t tensor, const std::vector<LoopNode>& nodes, const Nest& nest) {
-  std::set<size_t> result;
+std::multiset<size_t> touching(size_t tensor, const std::vector<LoopNode>& nodes,
+                               const Nest& nest) {
+  std::multiset<size_t> result;
   for (const LoopNode& node : nodes) {
     if (node.kind != LoopNode::Kind::statement) {
       result.merge(touching(tensor, node.body, nest));

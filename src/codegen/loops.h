@@ -60,8 +60,9 @@ bool has_barrier(const std::vector<LoopNode>& nodes);
 /// Returns the tensors that statements inside these nodes write.
 std::set<size_t> written_in(const std::vector<LoopNode>& nodes, const Nest& nest);
 
-/// Returns the statements inside these nodes that read or write a tensor.
-std::set<size_t> touching(size_t tensor, const std::vector<LoopNode>& nodes, const Nest& nest);
+/// Returns the statements inside these nodes that read or write a tensor, each as often as it
+/// stands there.
+std::multiset<size_t> touching(size_t tensor, const std::vector<LoopNode>& nodes, const Nest& nest);
 
 /// Can the loop at "depth" around these nodes become the lanes of vectors? Every access of the
 /// statements inside must move by the same distance from each lane to the next.

@@ -91,8 +91,15 @@ class Run {
     long lanes = i.kind == Kind::load ? code_.variables[variable].lanes : i.lane;
     return i.picked.empty() && lanes == 1 && code_.variables[variable].lanes == 1 &&
            code_.variables[variable].number == Number::f32 &&
-           code_.tensors[i.tensor].element == Element::f32 &&
-           code_.spaces[i.tensor] != Space::privately && is_multiple(i.offset);
+           code_.tensors[i.tensor].element == Element::f32 && begins_at_multiple(i.tensor) &&
+           is_multiple(i.offset);
+  }
+
+  /// Inputs and outputs of a unit may begin anywhere within padding.
+  bool begins_at_multiple(size_t tensor) const {
+    if (code_.spaces[tensor] != Space::global) return code_.spaces[tensor] == Space::shared;
+    Role role = code_.tensors[tensor].role;
+    return role != Role::input && role != Role::output;
   }
 
   void join(const Instruction& i) {

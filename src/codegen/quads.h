@@ -19,8 +19,8 @@ struct Quad {
   const Instruction* where = nullptr;
 };
 
-/// Returns the quads of a kernel: of f32, one lane each, in global or shared memory. The pointers
-/// are into the code.
+/// Returns the quads of a kernel: of f32, one lane each, in shared memory, or in global memory that
+/// begins at a multiple of four elements. The pointers are into the code.
 std::vector<Quad> find_quads(const Code& code);
 
 }  // namespace lathe

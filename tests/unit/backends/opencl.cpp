@@ -34,11 +34,10 @@ TEST(OpenClSource, VectorsAreLoadedWhole) {
 }
 
 TEST(OpenClSource, FourNeighboursAreOneAccess) {
-  std::string text = source_of("add(c=8, h=4, w=16)",
-                               "split(w, 4) -> bind(c, block.x) -> "
-                               "bind(w.o, thread.x) -> unroll(w.i)");
-  for (const char* part :
-       {"const float4 q = *(__global float4*)(", "*(__global float4*)(t2 + ", " = (float4)("}) {
+  std::string text = source_of("matmul(i=8, j=32, k=16)",
+                               "split(j, 4) -> reorder(i, j.o, k, j.i) -> bind(i, block.x) -> "
+                               "bind(j.o, thread.x) -> unroll(j.i) -> pack(B, j.o, shared)");
+  for (const char* part : {"const float4 q = *(__local float4*)(", " = q.s3;"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
   }
 }

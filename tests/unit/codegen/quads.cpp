@@ -15,6 +15,7 @@ Code kernel_of(Block body, Space space = Space::shared) {
     Tensor tensor;
     tensor.name = name;
     tensor.element = Element::f32;
+    tensor.role = Role::weight;
     tensor.shape = {64};
     code.tensors.push_back(tensor);
     code.layouts.push_back(row_major_layout(tensor.shape));
@@ -88,6 +89,9 @@ TEST(Quads, AreOfOneTensorOutsideOfRegisters) {
   Block four = {load_of(0, 0), load_of(1, 1), load_of(2, 2), load_of(3, 3)};
   EXPECT_EQ(quads_in(four, Space::global), 1U);
   EXPECT_EQ(quads_in(four, Space::privately), 0U);
+  Code code = kernel_of(four, Space::global);
+  code.tensors[0].role = Role::input;
+  EXPECT_TRUE(find_quads(code).empty()) << "it may begin within padding";
 }
 
 TEST(Quads, NothingIsLoadedBeforeItsVariableIsFree) {
