@@ -11,6 +11,7 @@
 
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
 #include <utility>
 
@@ -270,11 +271,14 @@ class Emitter {
 
   long lanes(size_t variable) const { return code_.variables[variable].lanes; }
 
-  /// Returns how many registers so many lanes are; what fills none evenly is left to LLVM.
+  /// Returns how many registers so many lanes are. Where they fill none evenly, each has a power of
+  /// two of them: LLVM takes vectors of other sizes apart, lane by lane. Very short ones are left
+  /// to LLVM all the same.
   size_t pieces(long count, Number number) const {
-    long of_register = target_.lanes(size_of(number));
-    bool even = number != Number::i64 && count % of_register == 0;
-    return even ? static_cast<size_t>(count / of_register) : 1;
+    constexpr long least_bytes = 16;
+    long part = std::gcd(count, target_.lanes(size_of(number)));
+    bool fits = number != Number::i64 && part * size_of(number) >= least_bytes;
+    return fits ? static_cast<size_t>(count / part) : 1;
   }
 
   long width(long count, Number number) const {
@@ -303,6 +307,34 @@ class Emitter {
 
   Value* put_together(const Pieces& parts) {
     return parts.size() == 1 ? parts.front() : llvm::concatenateVectors(builder_, parts);
+  }
+
+  /// Returns how many lanes are converted at once: a power of two that they consist of, and all if
+  /// no piece is as short.
+  long converted_at_once(long count, Number number) const {
+    long part = count & -count;
+    return part % width(count, number) == 0 ? part : count;
+  }
+
+  /// Returns some of the lanes of pieces that have "each" of them; the first and the last piece are
+  /// whole.
+  Value* part_of(const Pieces& all, long each, long first, long count) {
+    auto begin = all.begin() + first / each;
+    return put_together(Pieces(begin, begin + count / each));
+  }
+
+  /// Converts a variable to another type.
+  Pieces convert(const Instruction& i) {
+    size_t from = i.args[0];
+    long count = lanes(i.to), each = width(count, number(from));
+    long part =
+        std::max(converted_at_once(count, number(i.to)), converted_at_once(count, number(from)));
+    Pieces result;
+    for (long first = 0; first < count; first += part) {
+      Value* value = math_.converted(part_of(values_[from], each, first, part), number(from));
+      result.append(taken_apart(value, part, number(i.to)));
+    }
+    return result;
   }
 
   void emit(const Instruction& i) {
@@ -370,11 +402,9 @@ class Emitter {
       case Kind::copy:
         values_[i.to] = widened(i.args[0], lanes(i.to));
         return;
-      case Kind::convert: {
-        Value* value = math_.converted(put_together(values_[i.args[0]]), number(i.args[0]));
-        values_[i.to] = taken_apart(value, lanes(i.to), number(i.to));
+      case Kind::convert:
+        values_[i.to] = convert(i);
         return;
-      }
       case Kind::sum:
         values_[i.to] = {math_.sum(put_together(values_[i.args[0]]))};
         return;
@@ -466,16 +496,17 @@ class Emitter {
     return !even && bytes_of(tensor) != size_of(number);
   }
 
-  /// Elements of another size than the numbers are converted all at once: a register holds more of
+  /// Elements of another size than the numbers are converted many at once: a register holds more of
   /// them, or fewer.
   Pieces load(const Instruction& i) {
     long count = lanes(i.to);
     Number type = number(i.to);
     if (!i.picked.empty()) return taken_apart(load_picked(i), count, type);
-    if (bytes_of(i.tensor) != size_of(type)) return taken_apart(load(i, 0, count), count, type);
+    bool is_converted = bytes_of(i.tensor) != size_of(type);
+    long part = is_converted ? converted_at_once(count, type) : width(count, type);
     Pieces result;
-    for (long first = 0; first < count; first += width(count, type)) {
-      result.push_back(load(i, first, width(count, type)));
+    for (long first = 0; first < count; first += part) {
+      result.append(taken_apart(load(i, first, part), part, type));
     }
     return result;
   }
@@ -602,10 +633,11 @@ class Emitter {
   void store(const Instruction& i) {
     Pieces value = widened(i.args[0], i.lane);
     Number type = number(i.args[0]);
-    if (bytes_of(i.tensor) != size_of(type)) return store(i, put_together(value), 0, i.lane);
-    long count = width(i.lane, type);
-    for (size_t k = 0; k < value.size(); ++k) {
-      store(i, value[k], static_cast<long>(k) * count, count);
+    long each = width(i.lane, type);
+    bool is_converted = bytes_of(i.tensor) != size_of(type);
+    long part = is_converted ? converted_at_once(i.lane, type) : each;
+    for (long first = 0; first < i.lane; first += part) {
+      store(i, part_of(value, each, first, part), first, part);
     }
   }
 

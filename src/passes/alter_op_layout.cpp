@@ -18,7 +18,7 @@ namespace lathe::passes {
 namespace {
 
 Graph run_alter_op_layout(const Graph& graph, const PassContext& context) {
-  Layouts layouts = layouts_of(graph);
+  Layouts layouts = layouts_of(graph, context.vector_bytes);
   auto tuned = context.layouts ? context.layouts(layout_key(graph)) : std::nullopt;
   LayoutChoice own = own_choice(layouts);
   if (context.usual == PassContext::Usual::plain) {

@@ -30,6 +30,7 @@ struct PassContext {
   /// How values lie for which "layouts" has nothing.
   enum class Usual { blocks, plain };
   Usual usual = Usual::blocks;
+  long vector_bytes = 16;  ///< that blocks of channels fill where they can
 };
 
 struct Pass {

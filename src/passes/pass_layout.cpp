@@ -3,6 +3,8 @@
 #include "passes/pass_layout.h"
 
 #include <algorithm>
+#include <array>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <set>
@@ -54,8 +56,12 @@ Graph with_copied_inputs(const Graph& graph) {
 /// representative, and what is known of all of them.
 class Classes {
  public:
-  explicit Classes(const Graph& graph)
-      : parent_(graph.values.size()), channels_(parent_.size(), 0), widest_(parent_.size(), 0) {
+  Classes(const Graph& graph, long vector_bytes)
+      : vector_bytes_(vector_bytes),
+        parent_(graph.values.size()),
+        channels_(parent_.size(), 0),
+        widest_(parent_.size(), 0),
+        of_vector_(parent_.size(), 1) {
     std::iota(parent_.begin(), parent_.end(), ValueId{0});
     most_.assign(parent_.size(), 64);
     for (const Node& node : graph.nodes) {
@@ -67,6 +73,8 @@ class Classes {
       long& all = channels_[find(id)];
       all = std::gcd(all, type.shape[1]);
       widest_[find(id)] = std::max(widest_[find(id)], type.shape[1]);
+      long& lanes = of_vector_[find(id)];
+      lanes = std::max(lanes, lanes_of(type.element));
     }
     for (const Node& node : graph.nodes) add_groups(graph, node);
   }
@@ -93,8 +101,9 @@ class Classes {
   }
 
  private:
+  long vector_bytes_;
   std::vector<ValueId> parent_;
-  std::vector<long> channels_, widest_, most_;
+  std::vector<long> channels_, widest_, most_, of_vector_;
   std::map<ValueId, std::set<long>> groups_;  // how many channels groups have, for each class
 
   long own_block(ValueId root) const {
@@ -104,15 +113,24 @@ class Classes {
              std::all_of(groups->second.begin(), groups->second.end(),
                          [&](long size) { return size % block == 0 || block % size == 0; });
     };
+    auto fills_vectors = [&](long block) { return block % of_vector_[root] == 0; };
+    auto any = [](long) { return true; };
+    std::array<std::function<bool(long)>, 3> wishes = {
+        [&](long block) { return is_even(block) && fills_vectors(block); }, is_even, any};
     // A block that ends within a group would keep vectors of it apart. Where every one does, the
     // largest is as good as any.
-    for (bool wants_even : {true, false}) {
+    for (const auto& is_wished : wishes) {
       for (long block : {64L, 48L, 32L, 16L, 8L, 4L}) {
         bool fits = block <= most_[root] && channels_[root] % block == 0;
-        if (fits && (!wants_even || is_even(block))) return block;
+        if (fits && is_wished(block)) return block;
       }
     }
     return 1;
+  }
+
+  /// Returns how many elements are computed with in a vector; small integers become larger ones.
+  long lanes_of(Element element) const {
+    return vector_bytes_ / (is_float(element) ? size_of(element) : size_of(Element::i32));
   }
 
   /// Notes the groups of a convolution that sums over several channels of each.
@@ -138,7 +156,9 @@ class Classes {
       if (is_image(graph.values[from].type)) unite(from, to);
     }
     // Windows with weights of their own for each channel walk a few channels at a time.
-    if (walks_channels(graph, node)) most_[find(to)] = 16;
+    if (walks_channels(graph, node)) {
+      most_[find(to)] = std::max(16L, lanes_of(graph.values[to].type.element));
+    }
   }
 
   void unite(ValueId a, ValueId b) {
@@ -168,12 +188,12 @@ ValueId data_of(const Graph& graph, size_t node) {
 
 }  // namespace
 
-Layouts layouts_of(const Graph& graph) {
+Layouts layouts_of(const Graph& graph, long vector_bytes) {
   Layouts layouts{with_copied_inputs(graph), {}, {}};
   const Graph& g = layouts.graph;
   layouts.class_of.assign(g.values.size(), no_class);
   auto users = consumers(g);
-  Classes classes(g);
+  Classes classes(g, vector_bytes);
   std::map<ValueId, size_t> places;  // of classes, by their representative
   for (const Node& node : g.nodes) {
     if (!takes_any_layout(g, node) || !has_channels(g, node)) continue;

@@ -1,6 +1,6 @@
 // Which values of a network must lie alike, and in which blocks of channels they may lie.
 //
-//   Layouts layouts = layouts_of(graph);
+//   Layouts layouts = layouts_of(graph, target.cpu.vector_bytes);
 //   Graph usual = with_layouts(layouts, own_choice(layouts));
 //
 // Values that share their channels (in a residual sum or a concatenation) are a class: they have
@@ -38,7 +38,8 @@ struct LayoutChoice {
   friend bool operator==(const LayoutChoice&, const LayoutChoice&) = default;
 };
 
-Layouts layouts_of(const Graph& graph);
+/// Finds the classes. Blocks that fill vectors of so many bytes come first.
+Layouts layouts_of(const Graph& graph, long vector_bytes);
 
 /// Returns the choice without measurements: the largest block that fits.
 LayoutChoice own_choice(const Layouts& layouts);

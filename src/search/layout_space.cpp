@@ -18,7 +18,7 @@ class Building {
     context.workers = workers;
     Graph simple = simplified(graph, context);
     space_.key = layout_key(simple);
-    space_.layouts = layouts_of(simple);
+    space_.layouts = layouts_of(simple, context.vector_bytes);
     for (const LayoutClass& each : space_.layouts.classes) {
       space_.problem.sizes.push_back(each.blocks.size());
     }

@@ -64,6 +64,11 @@ Graph simplified_for(const Target& target, long threads, const Graph& graph) {
   return simplified(graph, context);
 }
 
+/// Returns what there is to choose from in such a graph.
+Layouts layouts_for(const Target& target, const Graph& simple) {
+  return layouts_of(simple, target.cpu.vector_bytes);
+}
+
 class Tuning {
  public:
   Tuning(const Graph& graph, const Target& target, TuneBench& bench, TunedStore& store,
@@ -76,7 +81,7 @@ class Tuning {
         random_(options.seed, "tune") {
     Graph simple = simplified_for(target, options.threads, graph);
     network_ = {layout_key(simple), tuned_target(target), options.threads};
-    layouts_ = used_layouts(store, network_, layouts_of(simple));
+    layouts_ = used_layouts(store, network_, layouts_for(target, simple));
     collect();
     if (searches_.empty()) fail("no layer of '{}' is called '{}'", graph.name, options.layers);
   }
@@ -94,7 +99,7 @@ class Tuning {
     const auto& used = report_.kept ? layouts_ : before_.layouts;
     if (used) {
       Graph simple = simplified_for(target_, options_.threads, graph_);
-      report_.layouts = chosen_layouts(layouts_of(simple), *used);
+      report_.layouts = chosen_layouts(layouts_for(target_, simple), *used);
     }
     for (UnitSearch& search : searches_) report_.units.push_back(search.unit());
     std::stable_sort(report_.units.begin(), report_.units.end(),
@@ -339,7 +344,7 @@ TuneReport tuned_before(const Graph& graph, const Target& target, int threads,
                         const TunedStore* store, const std::string& layers) {
   TuneReport report;
   Graph simple = simplified_for(target, threads, graph);
-  Layouts layouts = layouts_of(simple);
+  Layouts layouts = layouts_for(target, simple);
   std::optional<LayoutChoice> used;
   std::string known_as = store != nullptr ? store->target_of(target) : "";
   if (store != nullptr)

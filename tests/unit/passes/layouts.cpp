@@ -35,6 +35,10 @@ const char* const network =
 
 Graph graph_of(const char* text) { return initialised(parse_graph(text), 1); }
 
+Layouts simple_layouts(const Graph& graph, long vector_bytes = 16) {
+  return layouts_of(simplified(graph), vector_bytes);
+}
+
 LayoutChoice random_choice(const Layouts& layouts, Random& random) {
   auto drawn = [&](const std::vector<long>& blocks) { return blocks[random.below(blocks.size())]; };
   LayoutChoice choice;
@@ -49,7 +53,7 @@ LayoutChoice random_choice(const Layouts& layouts, Random& random) {
 
 TEST(Layouts, NetworksComputeTheSameInAll) {
   Graph graph = graph_of(network);
-  Layouts layouts = layouts_of(simplified(graph));
+  Layouts layouts = simple_layouts(graph);
   std::vector<lathe::Array> inputs = random_inputs(graph);
   std::vector<double> wanted = interpreted(graph, inputs).front().reals();
   for (uint64_t seed = 0; seed < 8; ++seed) {
@@ -66,7 +70,7 @@ TEST(Layouts, NetworksComputeTheSameInAll) {
 }
 
 TEST(Layouts, SumsAndConcatenationsShareThem) {
-  Layouts layouts = layouts_of(simplified(graph_of(network)));
+  Layouts layouts = simple_layouts(graph_of(network));
   auto of = [&](const char* name) { return layouts.class_of[*find_value(layouts.graph, name)]; };
   EXPECT_EQ(of("a"), of("s"));
   EXPECT_EQ(of("s"), of("j"));
@@ -101,7 +105,7 @@ Graph with_second_derivatives() {
 
 TEST(Layouts, SecondDerivativesLieInBlocks) {
   Graph graph = with_second_derivatives();
-  Layouts layouts = layouts_of(simplified(graph));
+  Layouts layouts = simple_layouts(graph);
   for (const Node& node : layouts.graph.nodes) {
     for (ValueId id : node.outputs) {
       const Value& value = layouts.graph.values[id];
@@ -122,13 +126,30 @@ TEST(Layouts, SecondDerivativesAreTheSameInBlocks) {
 }
 
 TEST(Layouts, AllChannelsWhereTheyAreAsMany) {
-  Layouts layouts = layouts_of(simplified(
+  Layouts layouts = simple_layouts(
       graph_of("graph g\ninput x: f32[1x16x4x4]\nweight w: f32[128x16x1x1] = normal(0.1)\n"
                "weight v: f32[8x128x1x1] = normal(0.1)\n"
-               "a = conv(x, w): f32[1x128x4x4]\nb = conv(a, v): f32[1x8x4x4]\noutput b\n")));
+               "a = conv(x, w): f32[1x128x4x4]\nb = conv(a, v): f32[1x8x4x4]\noutput b\n"));
   ASSERT_EQ(layouts.classes.size(), 2u);
   EXPECT_EQ(layouts.classes[0].blocks, std::vector<long>{16});
   EXPECT_EQ(layouts.classes[1].blocks, (std::vector<long>{64, 16, 32, 128}));
+}
+
+TEST(Layouts, BlocksFillVectors) {
+  std::string text =
+      "graph g\ninput x: f16[1x16x4x4]\nweight w: f16[96x16x1x1] = normal(0.1)\n"
+      "weight d: f16[96x1x1x1] = normal(0.1)\nweight v: f16[48x96x1x1] = normal(0.1)\n"
+      "weight u: f16[8x48x1x1] = normal(0.1)\na = conv(x, w): f16[1x96x4x4]\n"
+      "b = conv(a, d, groups=96): f16[1x96x4x4]\nc = conv(b, v): f16[1x48x4x4]\n"
+      "e = conv(c, u): f16[1x8x4x4]\noutput e\n";
+  auto block = [&](const char* name, long vector_bytes) {
+    Layouts layouts = simple_layouts(graph_of(text.c_str()), vector_bytes);
+    return layouts.classes[layouts.class_of[*find_value(layouts.graph, name)]].blocks.front();
+  };
+  EXPECT_EQ(block("a", 16), 16) << "a window walks few at a time";
+  EXPECT_EQ(block("c", 16), 48);
+  EXPECT_EQ(block("a", 64), 32) << "but whole vectors";
+  EXPECT_EQ(block("c", 64), 48) << "16 would not fill one, either";
 }
 
 /// Returns the block in which a convolution in groups stores its channels by default.
@@ -139,7 +160,7 @@ long block_of_groups(long channels, long groups) {
       "a = conv(x, w): f32[1x{0}x4x4]\nb = conv(a, v, groups={2}): f32[1x{0}x4x4]\n"
       "c = conv(b, u): f32[1x8x4x4]\noutput c\n",
       channels, channels / groups, groups);
-  Layouts layouts = layouts_of(simplified(graph_of(text.c_str())));
+  Layouts layouts = simple_layouts(graph_of(text.c_str()));
   return layouts.classes[layouts.class_of[*find_value(layouts.graph, "b")]].blocks.front();
 }
 
@@ -152,11 +173,11 @@ TEST(Layouts, BlocksEndWhereGroupsEnd) {
 }
 
 TEST(Layouts, ReadersOfTheSameCopyShareIt) {
-  Layouts layouts = layouts_of(simplified(
+  Layouts layouts = simple_layouts(
       graph_of("graph g\ninput x: f32[1x3x4x4]\nweight w: f32[64x3x1x1] = normal(0.1)\n"
                "weight v: f32[8x64x1x1] = normal(0.1)\nweight u: f32[4x64x1x1] = normal(0.1)\n"
                "a = conv(x, w): f32[1x64x4x4]\nb = conv(a, v): f32[1x8x4x4]\n"
-               "c = conv(a, u): f32[1x4x4x4]\noutput b\noutput c\n")));
+               "c = conv(a, u): f32[1x4x4x4]\noutput b\noutput c\n"));
   LayoutChoice choice = own_choice(layouts);
   size_t nodes = with_layouts(layouts, choice).nodes.size();
   for (const char* reader : {"b", "c"}) choice.copies[*find_node(layouts.graph, reader)] = 16;
@@ -167,7 +188,7 @@ TEST(Layouts, ReadersOfTheSameCopyShareIt) {
 
 TEST(Layouts, WhatDoesNotFitIsNotTaken) {
   Graph graph = graph_of(network);
-  Layouts layouts = layouts_of(simplified(graph));
+  Layouts layouts = simple_layouts(graph);
   LayoutChoice usual = own_choice(layouts), none, odd = usual, far = usual;
   odd.blocks.back() = 5;
   far.copies[1000] = 16;
