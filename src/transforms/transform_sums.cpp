@@ -40,6 +40,28 @@ Sum find_sum(const Nest& nest, const std::string& loop) {
   fail("inside loop '{}' no products are added up", loop);
 }
 
+/// Checks that nothing uses the sums before their totals are there: these come behind all that
+/// shares so many loops with the sum and the place inside them.
+void check_unused(const Nest& nest, const Sum& sum, size_t around, const std::string& loop) {
+  const Statement& main = nest.statements()[sum.statement];
+  const std::vector<long>& place = nest.order[sum.statement].at;
+  for (size_t i = 0; i < nest.statements().size(); ++i) {
+    const Statement& s = nest.statements()[i];
+    const std::vector<long>& at = nest.order[i].at;
+    bool is_beside =
+        i != sum.statement && at.size() > around &&
+        std::equal(at.begin(), at.begin() + static_cast<long>(around) + 1, place.begin());
+    bool adds = s.write.tensor == main.write.tensor && s.update != Update::assign;
+    bool uses = adds || std::any_of(s.reads.begin(), s.reads.end(), [&](const Access& read) {
+                  return read.tensor == main.write.tensor;
+                });
+    if (is_beside && uses) {
+      fail("inside loop '{}', {} uses the sums of {} before they would be complete", loop, s.name,
+           main.name);
+    }
+  }
+}
+
 /// Returns a statement over the loops that are kept, which has no reads and no value yet.
 Statement over_kept_loops(const Nest& nest, const Statement& in_loops, const Sum& sum,
                           const char* name) {
@@ -84,6 +106,8 @@ Order order_like(const Order& order, const Statement& s, const Sum& sum, size_t 
 PartialSums with_sums_apart(const Nest& nest, const std::string& loop, std::optional<Element> type,
                             Total where) {
   Sum sum = find_sum(nest, loop);
+  size_t inside = sum.depth + 1, around = where == Total::inside ? inside : sum.depth;
+  check_unused(nest, sum, around, loop);
   auto [in_loops, plain] = rebased(nest.statements()[sum.statement], nest.order[sum.statement]);
   std::vector<Tensor> tensors = nest.tensors();
   std::string total_name = tensors[in_loops.write.tensor].name;
@@ -123,7 +147,6 @@ PartialSums with_sums_apart(const Nest& nest, const std::string& loop, std::opti
   std::vector<isl::aff> index;
   for (size_t i : sum.kept) index.push_back(order.loops[i].value);
   user.write = {part, poly::tuple(user.domain.space(), index)};
-  size_t inside = sum.depth + 1, around = where == Total::inside ? inside : sum.depth;
   Order before = order_like(order, start, sum, inside, -1);
   Order last = order_like(order, handed, sum, inside, 1);
   Order after = order_like(order, total, sum, around, 1);
