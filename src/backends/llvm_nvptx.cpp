@@ -26,12 +26,6 @@ constexpr unsigned global_memory = 1, shared_memory = 3, local_memory = 5;
 /// it; its inputs and outputs may begin within padding.
 constexpr uint64_t vector_alignment = 16;
 
-bool has_barrier(const Block& block) {
-  return std::any_of(block.begin(), block.end(), [](const Instruction& i) {
-    return i.kind == Instruction::Kind::barrier || has_barrier(i.body);
-  });
-}
-
 /// Is a tensor stored by some threads, or in some iterations, and not by others?
 bool is_stored_by_some(const Block& block, size_t tensor, bool guarded) {
   return std::any_of(block.begin(), block.end(), [&](const Instruction& i) {

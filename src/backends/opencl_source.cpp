@@ -226,9 +226,10 @@ class Source {
     }
   }
 
-  void inside(const Block& body) {
+  void inside(const Block& body, bool waits = false) {
     margin_ += "  ";
     block(body);
+    if (waits) barrier();
     margin_.resize(margin_.size() - 2);
     line("}}");
   }
@@ -247,7 +248,7 @@ class Source {
       case Kind::prefetch:
         return;
       case Kind::barrier:
-        return line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);");
+        return barrier();
       case Kind::number:
         return each(i, [&](size_t, long size) {
           std::string type = vector_of(number_type(number(i.to)), size);
@@ -312,11 +313,26 @@ class Source {
     }
   }
 
+  void barrier() { line("barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);"); }
+
+  /// Does a guard come after the last barrier of a loop? There PoCL (3.1) would lead the threads
+  /// that a guard leaves out past the next one, too, and then ends the process. It does not lead
+  /// them past a barrier.
+  static bool ends_in_guard(const Block& body) {
+    bool waited = false, guarded = false;
+    for (const Instruction& i : body) {
+      bool waits = i.kind == Instruction::Kind::barrier || has_barrier(i.body);
+      waited = waited || waits;
+      guarded = !waits && (guarded || i.kind == Instruction::Kind::guard);
+    }
+    return waited && guarded;
+  }
+
   void loop(const Instruction& i) {
     line("for ({0} i{1} = {2}; i{1} < {3}; ++i{1}) {{", index_type(), i.depth, i.from, i.end);
     if (ranges_.size() <= i.depth) ranges_.resize(i.depth + 1, {0, 0});
     poly::Interval outer = std::exchange(ranges_[i.depth], {i.from, i.end - 1});
-    inside(i.body);
+    inside(i.body, ends_in_guard(i.body));
     ranges_[i.depth] = outer;
   }
 

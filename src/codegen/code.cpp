@@ -1,6 +1,8 @@
 // code.cpp: what can be said of a kernel. Interface: code.h.
 #include "codegen/code.h"
 
+#include <algorithm>
+
 namespace lathe {
 
 std::optional<Extra> extra_of(Number number) {
@@ -36,6 +38,12 @@ long Code::blocks() const {
 
 long Code::threads() const {
   return extent(Mark::thread_x) * extent(Mark::thread_y) * extent(Mark::thread_z);
+}
+
+bool has_barrier(const Block& block) {
+  return std::any_of(block.begin(), block.end(), [](const Instruction& i) {
+    return i.kind == Instruction::Kind::barrier || has_barrier(i.body);
+  });
 }
 
 std::vector<size_t> arguments_of(const Code& code) {

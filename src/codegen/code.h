@@ -118,6 +118,9 @@ struct Code {
 /// in its scratch nor in the memory of a block or a thread.
 std::vector<size_t> arguments_of(const Code& code);
 
+/// Do threads wait for each other somewhere in these instructions?
+bool has_barrier(const Block& block);
+
 /// Scans a nest as a target needs it. Local tensors have no more elements than live at a time. For
 /// a GPU the loops of blocks and threads come outermost, spaces are settled and barriers put in.
 LoopTree scan_for(const Target& target, const Nest& nest, const std::vector<Layout>& layouts);
