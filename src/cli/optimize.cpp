@@ -105,10 +105,8 @@ int run_optimize(const OptimizeArgs& options) {
   OptimizeResult found = searched(options);
   if (found.waiting) {
     const RoundsWaiting& waiting = *found.waiting;
-    print_waiting(
-        options.jobs,
-        {waiting.jobs, waiting.is_new, waiting.bytes, waiting.round, RoundBench::most_rounds},
-        options.json);
+    print_waiting(options.jobs, {waiting.jobs, waiting.is_new, waiting.bytes, waiting.round},
+                  options.json);
     return 0;
   }
   if (!found.result) {

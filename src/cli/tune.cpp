@@ -149,8 +149,7 @@ int tune_for_gpu(const TuneArgs& options, const Graph& graph, const Target& targ
     print_tuned(graph.name, where_of(options, target), *outcome.report,
                 options.json ? Print::json : Print::text);
   } else if (!outcome.stopped && outcome.jobs > 0) {
-    print_waiting(options.jobs,
-                  {outcome.jobs, outcome.is_new, outcome.bytes, outcome.round, most_rounds},
+    print_waiting(options.jobs, {outcome.jobs, outcome.is_new, outcome.bytes, outcome.round},
                   options.json);
   }
   return outcome.stopped ? interrupted_status : 0;

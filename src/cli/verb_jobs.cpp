@@ -19,6 +19,9 @@ void add_jobs_arguments(Command& app, JobsArguments& arguments) {
       ->otherwise("like this machine's");
   app.add_option("--most MIB", arguments.most, "the size of the jobs that are written at a time")
       ->check(range(1L, 100000L));
+  app.add_option("--rounds", arguments.rounds,
+                 "how often jobs are carried there at most; the last time they are whole networks")
+      ->check(range(2, JobFolderOptions().most_rounds));
 }
 
 Target measured_target(const std::string& name, const JobsArguments& arguments) {
@@ -43,6 +46,7 @@ JobFolderOptions folder_options(const JobsArguments& arguments, const std::strin
   options.folder = options.here ? otherwise : arguments.folder;
   if (!arguments.host.empty()) options.host = arguments.host;
   options.most_bytes = arguments.most << 20;
+  options.most_rounds = arguments.rounds;
   return options;
 }
 
@@ -50,18 +54,18 @@ void print_waiting(const JobsArguments& arguments, const WaitingJobs& waiting, b
   const std::string& folder = arguments.folder;
   if (json) {
     nlohmann::json all{{"waiting", waiting.jobs},   {"folder", folder},
-                       {"round", waiting.round},    {"most_rounds", waiting.most_rounds},
+                       {"round", waiting.round},    {"most_rounds", arguments.rounds},
                        {"written", waiting.is_new}, {"bytes", waiting.bytes}};
     fmt::print("{}\n", all.dump());
     return;
   }
   if (waiting.is_new) {
     fmt::print("round {} of at most {}: {} jobs in {}, {:.1f} MiB\n", waiting.round,
-               waiting.most_rounds, waiting.jobs, folder,
+               arguments.rounds, waiting.jobs, folder,
                static_cast<double>(waiting.bytes) / (1 << 20));
   } else {
     fmt::print("round {} of at most {}: {} jobs in {} have no result yet\n", waiting.round,
-               waiting.most_rounds, waiting.jobs, folder);
+               arguments.rounds, waiting.jobs, folder);
   }
   fmt::print(
       "copy {0} to the machine, run '{0}/measure-jobs {0}' there, copy {0}/results back\n"

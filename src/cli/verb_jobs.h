@@ -10,9 +10,10 @@ namespace lathe::cli {
 struct JobsArguments {
   std::string folder, host;
   long most = 48;  ///< MiB
+  int rounds = JobFolderOptions().most_rounds;
 };
 
-/// Adds --jobs, --host and --most.
+/// Adds --jobs, --host, --most and --rounds.
 void add_jobs_arguments(Command& app, JobsArguments& arguments);
 
 /// Returns the target of a verb that measures: a machine of this computer or, with --jobs, perhaps
@@ -28,7 +29,7 @@ struct WaitingJobs {
   size_t jobs = 0;
   bool is_new = false;  ///< were they written just now?
   long bytes = 0;
-  int round = 0, most_rounds = 0;
+  int round = 0;
 };
 
 /// Says what is to be done with them.

@@ -49,6 +49,7 @@ struct JobFolderOptions {
   std::string host = "native";  ///< the CPU of the machine that has the device
   bool here = false;            ///< is that this computer?
   long most_bytes = 48L << 20;  ///< of the jobs that are written at a time
+  int most_rounds = 4;          ///< where somebody carries jobs to the device
   double seconds = 0;           ///< for which each is measured here; 0: as long as is usual
 };
 
@@ -61,6 +62,7 @@ class JobFolder {
   const std::string& path() const { return options_.folder; }
   bool is_here() const { return options_.here; }
   long most_bytes() const { return options_.most_bytes; }
+  int most_rounds() const { return options_.most_rounds; }
 
   /// Returns what came of a job, null if that is not known.
   const JobResult* result(const std::string& job) const;

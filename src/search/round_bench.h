@@ -37,9 +37,6 @@ struct RoundsWaiting {
 
 class RoundBench : public NetworkMeasurer, public TunedMeasurer {
  public:
-  /// The most rounds of a search.
-  static constexpr int most_rounds = 4;
-
   /// Takes in what was measured. Folder and store must live as long; the store is in a file.
   RoundBench(JobFolder& folder, const Target& target, TunedStore& store, RoundBenchOptions options);
 
@@ -77,7 +74,7 @@ class RoundBench : public NetworkMeasurer, public TunedMeasurer {
   bool waits_ = false;  // for whole networks
 
   bool is_refined() const { return folder_.plan.value("refined", false); }
-  bool are_over() const { return rounds_.round() >= most_rounds - 1; }
+  bool are_over() const { return rounds_.round() >= folder_.most_rounds() - 1; }
   std::optional<double> time_of(const Unit& unit, std::string& failure);
   std::vector<NodeTime> node_times(const Graph& graph, std::string& failure);
   NetworkChecks checks_of(const Graph& graph) const;

@@ -183,7 +183,7 @@ class RoundTuning {
   /// Is the next round the one of whole networks?
   bool is_last() const {
     int next = rounds_->round() + 1;
-    if (!folder_.is_here()) return next >= most_rounds || is_enough();
+    if (!folder_.is_here()) return next >= folder_.most_rounds() || is_enough();
     double limit = options_.tune.seconds * (1 - left_for_networks);
     bool late = options_.tune.seconds > 0 && elapsed() > limit;
     return next > 1 && (late || is_enough());
@@ -212,7 +212,9 @@ class RoundTuning {
 
   bool prepare_units() {
     int next = rounds_->round() + 1;
-    Kind kind = next == 1 ? Kind::broad : next == most_rounds - 1 ? Kind::last : Kind::near;
+    Kind kind = next == 1                           ? Kind::broad
+                : next == folder_.most_rounds() - 1 ? Kind::last
+                                                    : Kind::near;
     auto units = static_cast<double>(searches_.size());
     double each = static_cast<double>(next == 1            ? of_broad
                                       : kind == Kind::last ? of_last

@@ -15,9 +15,6 @@
 
 namespace lathe {
 
-/// The most rounds, where somebody carries jobs to the device.
-inline constexpr int most_rounds = 4;
-
 /// What came of a call.
 struct RoundOutcome {
   std::optional<TuneReport> report;  ///< nothing while jobs wait

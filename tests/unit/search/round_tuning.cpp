@@ -93,11 +93,11 @@ TEST(RoundTuning, EndsAfterFourRoundsAndKeepsWhatIsFaster) {
     if (outcome.report) break;
     EXPECT_TRUE(outcome.is_new);
     EXPECT_GT(outcome.jobs, 0u);
-    EXPECT_LE(outcome.round, most_rounds);
+    EXPECT_LE(outcome.round, JobFolderOptions().most_rounds);
     device.measure();
   }
   ASSERT_TRUE(outcome.report);
-  EXPECT_LE(calls, most_rounds);
+  EXPECT_LE(calls, JobFolderOptions().most_rounds);
   EXPECT_TRUE(outcome.report->kept);
   EXPECT_DOUBLE_EQ(outcome.report->own, 1e-3);
   EXPECT_DOUBLE_EQ(outcome.report->tuned, 0.5e-3);
