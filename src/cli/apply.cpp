@@ -26,19 +26,6 @@ void print_loops(const char* when, const Nest& nest) {
   }
 }
 
-nlohmann::json report(const Nest& nest, const Recipe& recipe, const std::vector<Judged>& steps,
-                      const Nest& result) {
-  nlohmann::json judged = nlohmann::json::array();
-  for (const Judged& step : steps) {
-    judged.push_back({{"step", print(step.step)}, {"verdict", to_json(step.verdict)}});
-  }
-  return {{"recipe", to_json(recipe)},
-          {"steps", judged},
-          {"before", to_json(nest)},
-          {"after", to_json(result)},
-          {"means", meaning_after(nest, steps, steps.size())}};
-}
-
 int run_apply(const ApplyArgs& options) {
   Context context;
   Nest nest = load_nest(context, options.arguments.nest);
@@ -47,7 +34,7 @@ int run_apply(const ApplyArgs& options) {
   const Nest& result = steps.empty() ? nest : steps.back().nest;
   bool accepted = steps.empty() || steps.back().verdict.accepted();
   if (options.json) {
-    fmt::print("{}\n", report(nest, recipe, steps, result).dump(2));
+    fmt::print("{}\n", applied_to_json(nest, recipe, steps).dump(2));
     return accepted ? 0 : 1;
   }
   print_steps(steps);

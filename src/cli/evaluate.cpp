@@ -3,6 +3,7 @@
 #include "jobs/evaluate.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/error.h"
@@ -21,11 +22,6 @@ struct EvaluateArgs {
   std::string normalize = "none", split = "test", labels;
   bool confusion = false, json = false;
 };
-
-Split split_named(const std::string& name) {
-  if (name == "train") return Split::train;
-  return name == "validation" ? Split::validation : Split::test;
-}
 
 /// A mistake that is made again and again.
 struct Mistake {
@@ -98,24 +94,9 @@ void print_found(const AnswerCounts& found, const EvaluateArgs& options,
   if (options.confusion) print_confusion(found, names);
 }
 
-nlohmann::json to_json(const AnswerCounts& found) {
-  return {{"data", found.data},
-          {"images", found.samples},
-          {"right", found.right},
-          {"without_answer", found.unanswered},
-          {"top1", found.top1()},
-          {"top5", found.top5()},
-          {"loss", found.loss},
-          {"sure", found.sure},
-          {"sure_right", found.sure_right},
-          {"sure_wrong", found.sure_wrong},
-          {"miscalibration", found.miscalibration},
-          {"confusion", found.confusion}};
-}
-
 int run_evaluate(EvaluateArgs& options) {
   EvaluateOptions& job = options.job;
-  job.split = split_named(options.split);
+  job.split = *split_named(options.split);
   job.normalize = *normalize_named(options.normalize);
   int threads = job.run.threads;
   job.run.target = native_target();

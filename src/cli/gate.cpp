@@ -83,40 +83,6 @@ void print_verdict(const GateArgs& options, const GateRule& rule, const GateVerd
   print_rule(rule);
 }
 
-nlohmann::json report(const GateRule& rule, const GateVerdict& verdict) {
-  nlohmann::json layers = nlohmann::json::array();
-  for (const LayerMove& layer : verdict.layers) {
-    layers.push_back({{"layer", layer.layer}, {"ratio", std::exp(layer.log_ratio)}});
-  }
-  nlohmann::json result{{"accepted", verdict.accepted},
-                        {"reason", verdict.reason},
-                        {"ratio", verdict.ratio},
-                        {"layers", layers},
-                        {"rule", to_json(rule)}};
-  if (verdict.sure) result["sure"] = *verdict.sure;
-  if (verdict.interval) result["interval"] = {verdict.interval->low, verdict.interval->high};
-  if (verdict.predicted) {
-    Interval interval = verdict.predicted->interval();
-    result["prediction"] = {{"interval", {interval.low, interval.high}}};
-    if (verdict.caveat.empty()) {
-      result["prediction"]["points"] = verdict.predicted->points;
-      result["prediction"]["deviation"] = verdict.predicted->deviation;
-    }
-  }
-  if (!verdict.caveat.empty()) result["caution"] = verdict.caveat;
-  if (verdict.mixing) {
-    auto shares = [](const Mixing& m) {
-      return nlohmann::json{{"connected", m.connected},
-                            {"neighbours", m.neighbours},
-                            {"across", m.across},
-                            {"dead", m.dead}};
-    };
-    result["mixing"] = {{"original", shares(verdict.mixing->before)},
-                        {"changed", shares(verdict.mixing->after)}};
-  }
-  return result;
-}
-
 GateJobOptions job_of(const GateArgs& options) {
   GateJobOptions job;
   job.score = options.score;
@@ -169,7 +135,7 @@ int run_gate(const GateArgs& options) {
     verdict = judge_network(job, bar.listener());
   }
   if (options.json) {
-    fmt::print("{}\n", report(job.rule, verdict).dump(2));
+    fmt::print("{}\n", to_json(job.rule, verdict).dump(2));
   } else {
     print_verdict(options, job.rule, verdict);
   }

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_network.h"
+#include "jobs/describe.h"
 #include "program/channels.h"
 #include "program/layers.h"
 
@@ -158,75 +159,13 @@ void print_channels(const Graph& graph) {
   }
 }
 
-nlohmann::json to_json(const Graph& graph, const Layer& layer) {
-  const Node& node = graph.nodes[layer.node];
-  nlohmann::json attributes = nlohmann::json::object();
-  for (const auto& [name, value] : node.attributes) attributes[name] = print_attribute(value);
-  nlohmann::json inputs = nlohmann::json::array(), outputs = nlohmann::json::array();
-  for (ValueId id : node.inputs) {
-    if (id == no_value) {
-      inputs.push_back(nullptr);
-    } else {
-      inputs.push_back({{"name", graph.values[id].name},
-                        {"kind", name_of(graph.values[id].kind)},
-                        {"type", print_type(graph.values[id].type)}});
-    }
-  }
-  for (ValueId id : node.outputs) {
-    outputs.push_back(
-        {{"name", graph.values[id].name}, {"type", print_type(graph.values[id].type)}});
-  }
-  return {{"name", layer.name},       {"op", layer.op},
-          {"attributes", attributes}, {"inputs", inputs},
-          {"outputs", outputs},       {"macs", layer.cost.macs},
-          {"weights", layer.weights}, {"convolution", layer.is_convolution},
-          {"workload", layer.key}};
-}
-
-void print_json(const Graph& graph, const std::vector<Layer>& layers) {
-  long macs = 0;
-  nlohmann::json list = nlohmann::json::array(), inputs = list, outputs = list, sets = list;
-  for (const Layer& layer : layers) {
-    macs += layer.cost.macs;
-    list.push_back(to_json(graph, layer));
-  }
-  auto value = [&](ValueId id) {
-    return nlohmann::json{{"name", graph.values[id].name},
-                          {"type", print_type(graph.values[id].type)}};
-  };
-  for (ValueId id : graph.inputs) inputs.push_back(value(id));
-  for (ValueId id : graph.outputs) outputs.push_back(value(id));
-  for (const ChannelSet& set : channel_sets(graph)) {
-    nlohmann::json members = nlohmann::json::array();
-    for (const ChannelRange& m : set.members) {
-      members.push_back({{"value", graph.values[m.value].name},
-                         {"dimension", m.dimension},
-                         {"first", m.first},
-                         {"count", m.count}});
-    }
-    sets.push_back({{"channels", set.channels},
-                    {"multiple", set.multiple},
-                    {"fixed", set.fixed},
-                    {"members", members}});
-  }
-  nlohmann::json json{{"name", graph.name},
-                      {"hash", fmt::format("{:016x}", structural_hash(graph))},
-                      {"weights", weight_count(graph)},
-                      {"macs", macs},
-                      {"inputs", inputs},
-                      {"outputs", outputs},
-                      {"layers", list},
-                      {"channel_sets", sets}};
-  fmt::print("{}\n", json.dump(2));
-}
-
 int run_inspect(const InspectArgs& options) {
   Graph graph = load_network(options.network);
-  std::vector<Layer> layers = layers_of(graph);
   if (options.json) {
-    print_json(graph, layers);
+    fmt::print("{}\n", describe(graph).dump(2));
     return 0;
   }
+  std::vector<Layer> layers = layers_of(graph);
   print_heading(graph, layers);
   if (options.layers) {
     print_layers(layers);

@@ -1,9 +1,6 @@
 // optimize.cpp: "lathe optimize NETWORK": a faster network that keeps its capacity, with proof.
-#include <cmath>
-#include <cstring>
-
+#include "jobs/optimize.h"
 #include "base/error.h"
-#include "cli/verb_amount.h"
 #include "cli/verb_command_line.h"
 #include "cli/verb_interruption.h"
 #include "cli/verb_jobs.h"
@@ -12,7 +9,7 @@
 #include "cli/verb_search_show.h"
 #include "cli/verb_space.h"
 #include "cli/verb_target.h"
-#include "jobs/optimize.h"
+#include "jobs/amount.h"
 #include "jobs/search_precision.h"
 
 namespace lathe::cli {
@@ -28,61 +25,16 @@ struct OptimizeArgs {
   bool json = false, thorough = false;
 };
 
-/// Makes what a user left as it was so large that a search of a network like ResNet-34 takes about
-/// an hour on two cores.
-void be_thorough(OptimizeOptions& job) {
-  auto raise = [](auto& value, const auto& usual, auto large) {
-    if (value == usual) value = large;
-  };
-  OptimizeOptions usual;
-  raise(job.space.most, usual.space.most, size_t{60});
-  raise(job.exact, usual.exact, 20L);
-  raise(job.score.samples, usual.score.samples, 64L);
-  raise(job.score.seeds, usual.score.seeds, 3L);
-  raise(job.tune, usual.tune, 180.0);
-}
-
-/// Reads how much there may be of something: "9M", "1.2G", "500k" or a number.
-long parse_limit(const std::string& option, const std::string& text) {
-  if (text.empty()) return std::numeric_limits<long>::max();
-  auto amount = parse_amount(text);
-  static const std::map<std::string, double> scales{{"", 1}, {"k", 1e3}, {"M", 1e6}, {"G", 1e9}};
-  auto scale = amount ? scales.find(amount->unit) : scales.end();
-  if (scale == scales.end()) {
-    fail("{} {}: write a number, as in 9M, 1.2G or 500000", option, text);
-  }
-  return std::lround(amount->value * scale->second);
-}
-
-/// Reads "latency=2ms", in seconds.
-double parse_constraint(const std::string& text) {
-  if (text.empty()) return std::numeric_limits<double>::infinity();
-  constexpr const char* name = "latency=";
-  static const std::map<std::string, double> scales{{"us", 1e-6}, {"ms", 1e-3}, {"s", 1}};
-  if (text.starts_with(name)) {
-    auto amount = parse_amount(text.substr(std::strlen(name)));
-    auto scale = amount ? scales.find(amount->unit) : scales.end();
-    if (scale != scales.end()) return amount->value * scale->second;
-  }
-  fail("--constraint {}: write what a run may take, as in latency=2ms", text);
-}
-
-/// Reads what the whole search may take, in seconds.
-double parse_budget(const std::string& text) {
-  if (text.empty()) return std::numeric_limits<double>::infinity();
-  if (auto seconds = parse_duration(text)) return *seconds;
-  fail("--budget {}: write a time, as in 90s, 10m or 1h", text);
-}
-
 OptimizeOptions job_of(const OptimizeArgs& options) {
   OptimizeOptions job = options.job;
   job.space = space_options(options.space);
   job.rule = find_rule(options.rule);
   if (options.tolerance >= 0) job.rule.tolerance = options.tolerance;
   job.limits = {parse_limit("--max-params", options.max_params),
-                parse_limit("--max-macs", options.max_macs), parse_constraint(options.constraint)};
-  job.budget = parse_budget(options.budget);
-  if (options.thorough) be_thorough(job);
+                parse_limit("--max-macs", options.max_macs),
+                parse_latency("--constraint", options.constraint)};
+  job.budget = parse_budget("--budget", options.budget);
+  if (options.thorough) job = thorough(job);
   Target target = measured_target(options.target, options.jobs);
   if (target.is_gpu()) {
     job.gpu = target;

@@ -4,12 +4,12 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "cli/verb_amount.h"
 #include "cli/verb_listener.h"
 #include "cli/verb_network.h"
 #include "cli/verb_pass_search.h"
 #include "cli/verb_text.h"
 #include "data/file.h"
+#include "jobs/amount.h"
 #include "jobs/relevance.h"
 #include "models/model.h"
 #include "report/grid.h"

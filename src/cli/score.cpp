@@ -1,8 +1,10 @@
 // score.cpp: "lathe score NETWORK": what a network promises before it is trained; beside another
 // one, seed by seed, where a recipe is given.
+#include "jobs/score.h"
 #include "base/error.h"
 #include "base/statistics.h"
 #include "capacity/gate.h"
+#include "cli/verb_listener.h"
 #include "cli/verb_scores.h"
 #include "data/npz.h"
 
@@ -10,9 +12,8 @@ namespace lathe::cli {
 namespace {
 
 struct ScoreArgs {
-  ScoreArguments score;
-  std::string metrics = metrics_used(Contribution::Use::bands).front().name;
-  std::string recipe, gradients;
+  ScoreJobOptions job;
+  std::string gradients;
   bool json = false, layers = true;
 };
 
@@ -43,18 +44,8 @@ std::vector<LayerScore> mean_layers(const Scores& scores) {
   return result;
 }
 
-nlohmann::json to_json(const Scores& scores) {
-  nlohmann::json layers = nlohmann::json::array();
-  for (size_t l = 0; l < scores.of_seeds.front().layers.size(); ++l) {
-    nlohmann::json values = nlohmann::json::array();
-    for (const Score& score : scores.of_seeds) values.push_back(score.layers[l].score);
-    layers.push_back({{"layer", scores.of_seeds.front().layers[l].layer}, {"scores", values}});
-  }
-  return {{"metric", scores.metric}, {"totals", scores.totals()}, {"layers", layers}};
-}
-
 void print_one(const ScoreArgs& options, const std::vector<Scores>& all) {
-  fmt::print("{}: {}\n", options.score.network.network, describe(options.score));
+  fmt::print("{}: {}\n", options.job.score.network.network, describe(options.job.score));
   fmt::print("{:<12}{:>12}   {}\n", "metric", "score", "95 % interval of the mean");
   for (const Scores& scores : all) {
     Summary s = summary_of(scores.totals());
@@ -72,7 +63,7 @@ void print_one(const ScoreArgs& options, const std::vector<Scores>& all) {
 
 void print_pair(const ScoreArgs& options, const std::vector<Scores>& before,
                 const std::vector<Scores>& after) {
-  fmt::print("{}: {}\n", options.score.network.network, describe(options.score));
+  fmt::print("{}: {}\n", options.job.score.network.network, describe(options.job.score));
   fmt::print("{:<12}{:>12}{:>12}{:>10}   {}\n", "metric", "original", "changed", "ratio",
              "95 % interval");
   std::vector<Comparison> comparisons = compared(before, after);
@@ -101,8 +92,10 @@ void print_pair(const ScoreArgs& options, const std::vector<Scores>& before,
 }
 
 /// Writes the gradients of all activations for the first seed: for those who look closer.
-void write_gradients(const ScoreArgs& options, const Graph& network, const Scorer& scorer) {
-  uint64_t seed = options.score.network.seed;
+void write_gradients(const ScoreArgs& options) {
+  Graph network = load_untrained(options.job.score);
+  Scorer scorer = make_scorer(options.job.score);
+  uint64_t seed = options.job.score.network.seed;
   Batch batch = scorer.batch(network, seed);
   EvaluationOptions how = scorer.evaluation(network, seed);
   Probe probe(initialised(network, seed), how.kind, how.hook);
@@ -119,52 +112,29 @@ void write_gradients(const ScoreArgs& options, const Graph& network, const Score
   write_npz(options.gradients, arrays);
 }
 
-/// What metrics say of a network, and of what a recipe makes of it if there is one.
-struct ScoredPair {
-  std::vector<Scores> original, changed;
-};
-
-ScoredPair scored(const ScoreArgs& options, const Graph& network) {
-  std::vector<Metric> metrics = parse_metrics(options.metrics);
-  ProgressBar bar("scoring");
-  size_t before = 0, all = options.recipe.empty() ? 1 : 2;
-  Scorer scorer = make_scorer(
-      options.score, [&](size_t done, size_t count) { bar.show(before + done, all * count); });
-  if (!options.gradients.empty()) write_gradients(options, network, scorer);
-  ScoredPair result{scorer.run(network, metrics), {}};
-  if (options.recipe.empty()) return result;
-  before = static_cast<size_t>(options.score.seeds);
-  Graph other = transformed(network, load_network_recipe("--recipe", options.recipe));
-  result.changed = scorer.run(other, metrics);
-  return result;
-}
-
 int run_score(const ScoreArgs& options) {
-  Graph network = load_untrained(options.score);
-  check_recipe(options.recipe, options.score.network.network, network);
-  auto [original, changed] = scored(options, network);
+  if (!options.gradients.empty()) write_gradients(options);
+  ScoredPair scored;
+  {
+    JobBar bar("scoring");
+    scored = score_network(options.job, bar.listener());
+  }
   if (options.json) {
-    nlohmann::json report{{"network", options.score.network.network},
-                          {"samples", options.score.samples},
-                          {"data", options.score.data},
-                          {"original", nlohmann::json::array()}};
-    for (const Scores& scores : original) report["original"].push_back(to_json(scores));
-    for (const Scores& scores : changed) report["changed"].push_back(to_json(scores));
-    fmt::print("{}\n", report.dump(2));
-  } else if (changed.empty()) {
-    print_one(options, original);
+    fmt::print("{}\n", to_json(options.job, scored).dump(2));
+  } else if (scored.changed.empty()) {
+    print_one(options, scored.original);
   } else {
-    print_pair(options, original, changed);
+    print_pair(options, scored.original, scored.changed);
   }
   return 0;
 }
 
 std::function<int()> set_up_score(Command& app) {
   auto options = std::make_shared<ScoreArgs>();
-  add_score_arguments(app, options->score);
-  app.add_option("--metric NAMES", options->metrics,
+  add_score_arguments(app, options->job.score);
+  app.add_option("--metric NAMES", options->job.metrics,
                  "which metrics: one, several with commas, or all");
-  app.add_option("--recipe RECIPE", options->recipe,
+  app.add_option("--recipe RECIPE", options->job.recipe,
                  "compare with the network that a recipe makes: 'NAMES: STEPS', or a .json or "
                  ".recipe file");
   app.add_option("--gradients FILE", options->gradients,

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "cli/verb_amount.h"
 #include "cli/verb_interruption.h"
 #include "cli/verb_jobs.h"
 #include "cli/verb_network.h"
@@ -11,6 +10,7 @@
 #include "cli/verb_target.h"
 #include "cli/verb_tune_show.h"
 #include "data/folder.h"
+#include "jobs/amount.h"
 #include "jobs/precision.h"
 #include "search/native_bench.h"
 #include "search/round_tuning.h"

@@ -3,11 +3,6 @@
 
 #include <fmt/ranges.h>
 
-#include "base/error.h"
-#include "data/file.h"
-#include "nest/canonical.h"
-#include "nest/text.h"
-
 namespace lathe {
 namespace {
 
@@ -26,28 +21,6 @@ void add_nest_arguments(Command& app, NestArguments& arguments) {
   app.add_option("--max-error", arguments.limits.error,
                  "refuse steps that round more, as a multiple of the outputs' root mean square")
       ->check(non_negative_number());
-}
-
-std::string meaning_after(const Nest& nest, const std::vector<Judged>& steps, size_t count) {
-  const Nest* named = &nest;
-  bool algebraic = false;
-  for (size_t i = 0; i < count; ++i) {
-    Verdict::Kind kind = steps[i].verdict.kind;
-    algebraic = kind == Verdict::Kind::rounded || (algebraic && kind != Verdict::Kind::neural);
-    if (!algebraic) named = &steps[i].nest;
-  }
-  return meaning_name(nest, *named);
-}
-
-Recipe load_recipe(const std::string& text) {
-  if (!text.ends_with(".json")) return parse_recipe(text);
-  nlohmann::json json = nlohmann::json::parse(read_file(text), nullptr, false);
-  if (json.is_discarded()) fail("{}: this is not JSON", text);
-  try {
-    return recipe_from_json(json);
-  } catch (const UserError& error) {
-    fail("{}: {}", text, error.what());
-  }
 }
 
 std::string print_count(long n) {
@@ -92,31 +65,6 @@ std::string print_verdict(const Verdict& verdict, size_t indent) {
     out += fmt::format("{}  {}\n", margin, wrapped(verdict.evidence, indent + 4, indent + 2));
   }
   return out;
-}
-
-nlohmann::json to_json(const Cost& cost) {
-  return {{"instances", cost.instances},
-          {"macs", cost.macs},
-          {"weights", cost.weights},
-          {"bytes", cost.bytes}};
-}
-
-nlohmann::json to_json(const Nest& nest) {
-  nlohmann::json statements = nlohmann::json::array();
-  for (size_t s : sequence(nest.order)) {
-    nlohmann::json loops = nlohmann::json::array();
-    for (const Loop& loop : nest.order[s].loops) {
-      loops.push_back({{"name", loop.name}, {"extent", loop.extent}, {"mark", name_of(loop.mark)}});
-    }
-    statements.push_back({{"statement", nest.statements()[s].name}, {"loops", loops}});
-  }
-  return {{"text", print(nest)}, {"statements", statements}, {"cost", to_json(cost(nest))}};
-}
-
-nlohmann::json to_json(const Verdict& verdict) {
-  nlohmann::json json = {{"kind", name_of(verdict.kind)}, {"reason", verdict.reason}};
-  if (!verdict.evidence.empty()) json["evidence"] = verdict.evidence;
-  return json;
 }
 
 }  // namespace lathe

@@ -5,8 +5,7 @@
 
 #include "cli/verb.h"
 #include "cli/verb_text.h"
-#include "legality/legality.h"
-#include "nest/footprint.h"
+#include "jobs/applied.h"
 #include "ops/op.h"
 
 namespace lathe {
@@ -21,13 +20,6 @@ struct NestArguments {
 /// Declares NEST, RECIPE and --max-error on "app".
 void add_nest_arguments(Command& app, NestArguments& arguments);
 
-/// Reads a recipe: text, or the path of a .json file.
-Recipe load_recipe(const std::string& text);
-
-/// Names what the first "count" steps made of a nest. Algebraic steps keep what is computed: they
-/// and what follows do not change the name, up to the next neural step.
-std::string meaning_after(const Nest& nest, const std::vector<Judged>& steps, size_t count);
-
 /// Prints a number with thousands separated: 115,605,504.
 std::string print_count(long n);
 
@@ -39,9 +31,5 @@ std::string print_costs(const Cost& before, const Cost& after);
 
 /// Prints a verdict, wrapped and indented: "exact    reason".
 std::string print_verdict(const Verdict& verdict, size_t indent);
-
-nlohmann::json to_json(const Cost& cost);
-nlohmann::json to_json(const Nest& nest);
-nlohmann::json to_json(const Verdict& verdict);
 
 }  // namespace lathe

@@ -174,15 +174,15 @@ std::string SearchTelling::left(const WorkDone& work) {
   return fmt::format(", about {:.0f} s left", each * static_cast<double>(work.all - work.done));
 }
 
-void SearchTelling::show(const JobEvent& event) {
-  std::visit([this](const auto& each) { show_event(each); }, event);
+void SearchTelling::show(const JobEvent& told) {
+  if (!json_) {
+    std::visit([this](const auto& each) { show_event(each); }, told);
+  } else if (std::optional<nlohmann::json> json = to_json(told)) {
+    event(*json);
+  }
 }
 
 void SearchTelling::show_event(const WorkDone& work) {
-  if (json_) {
-    event({{"event", "progress"}, {"what", work.what}, {"done", work.done}, {"of", work.all}});
-    return;
-  }
   line(fmt::format("{} of {} {}{}", work.done, work.all, work.what, left(work)));
 }
 
@@ -196,17 +196,6 @@ void SearchTelling::show_event(const NetworkTried& tried) {
     counts.best = std::max(counts.best, trial.own / trial.time);
   if (trial.outcome == Trial::Outcome::refused) ++counts.refused;
   if (trial.outcome == Trial::Outcome::failed) ++counts.failed;
-  if (json_) {
-    if (!exact) return;
-    event({{"event", "trial"},
-           {"number", tried.number},
-           {"strategy", tried.strategy},
-           {"outcome", name_of(trial.outcome)},
-           {"reason", trial.reason},
-           {"ms", trial.time * 1e3},
-           {"original_ms", trial.own * 1e3}});
-    return;
-  }
   if (is_new) {
     clear();
     std::string what =
@@ -223,22 +212,11 @@ void SearchTelling::show_event(const NetworkTried& tried) {
 }
 
 void SearchTelling::show_event(const TuningGoesOn& tuning) {
-  if (json_) {
-    event({{"event", "tuning"},
-           {"network", tuning.network},
-           {"elapsed", tuning.elapsed},
-           {"of", tuning.seconds}});
-    return;
-  }
   line(fmt::format("tuning {}, {:.0f} s left", tuning.network,
                    std::max(0.0, tuning.seconds - tuning.elapsed)));
 }
 
 void SearchTelling::show_event(const JobWarning& warning) {
-  if (json_) {
-    event({{"event", "warning"}, {"text", warning.text}});
-    return;
-  }
   clear();
   fmt::print(stderr, "lathe: warning: {}\n", warning.text);
 }

@@ -38,13 +38,7 @@ void add_space_arguments(Command& app, SpaceArguments& arguments) {
 }
 
 SpaceOptions space_options(const SpaceArguments& arguments) {
-  SpaceOptions space = arguments.space;
-  space.families = {names_in(arguments.families), names_in(arguments.without)};
-  check_families(space.families);
-  // A list that names the family asks for it; one that does not, does not.
-  if (!space.families.only.empty()) space.narrow = space.families.has(Family::narrow);
-  if (!space.families.has(Family::narrow)) space.narrow = false;
-  return space;
+  return of_families(arguments.space, {names_in(arguments.families), names_in(arguments.without)});
 }
 
 }  // namespace lathe

@@ -68,6 +68,28 @@ long check_fits(const Runnable& network, const Dataset& data, const std::string&
 
 }  // namespace
 
+std::optional<Split> split_named(const std::string& name) {
+  if (name == "test") return Split::test;
+  if (name == "train") return Split::train;
+  if (name == "validation") return Split::validation;
+  return std::nullopt;
+}
+
+nlohmann::json to_json(const AnswerCounts& found) {
+  return {{"data", found.data},
+          {"images", found.samples},
+          {"right", found.right},
+          {"without_answer", found.unanswered},
+          {"top1", found.top1()},
+          {"top5", found.top5()},
+          {"loss", found.loss},
+          {"sure", found.sure},
+          {"sure_right", found.sure_right},
+          {"sure_wrong", found.sure_wrong},
+          {"miscalibration", found.miscalibration},
+          {"confusion", found.confusion}};
+}
+
 Answers::Answers(long classes) : bins_(bins_of_certainty) {
   auto count = static_cast<size_t>(classes);
   sums_.confusion.assign(count, std::vector<long>(count, 0));

@@ -9,6 +9,8 @@
 // A score is turned into a probability by softmax, unless the network's outputs are probabilities.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "data/dataset.h"
 #include "jobs/event.h"
 #include "jobs/runnable.h"
@@ -22,6 +24,9 @@ struct EvaluateOptions {
   Normalize normalize = Normalize::none;
   long limit = 0;  ///< the first so many samples; 0: all
 };
+
+/// Returns a part of data by name: test, train or validation; nothing if there is none of it.
+std::optional<Split> split_named(const std::string& name);
 
 /// What a network says of labelled samples.
 struct AnswerCounts {
@@ -44,6 +49,9 @@ struct AnswerCounts {
     return samples == 0 ? 0 : 100 * static_cast<double>(part) / static_cast<double>(samples);
   }
 };
+
+/// Converts what was counted to JSON.
+nlohmann::json to_json(const AnswerCounts& found);
 
 /// Counts the answers of a network, sample by sample.
 class Answers {

@@ -8,6 +8,8 @@
 #pragma once
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -40,6 +42,10 @@ struct JobWarning {
 };
 
 using JobEvent = std::variant<WorkDone, NetworkTried, TuningGoesOn, JobWarning>;
+
+/// Converts an event to JSON: {"event": "progress", "what": ..., "done": ..., "of": ...}. Nothing
+/// if programs need not know: of networks, they are told those that were judged exactly.
+std::optional<nlohmann::json> to_json(const JobEvent& event);
 
 /// Thrown where a job is asked to stop and has nothing to hand over yet. It is no failure, and no
 /// candidate's fault: whoever tries candidates lets it pass.

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -191,6 +192,40 @@ GateVerdict judge_network(const GateJobOptions& options, const JobListener& list
       judge(suited(options.rule, original, scorer.dataset()), compared(first, second));
   verdict.mixing = MixingChange{mixing_of(original), mixing_of(candidate)};
   return verdict;
+}
+
+nlohmann::json to_json(const GateRule& rule, const GateVerdict& verdict) {
+  nlohmann::json layers = nlohmann::json::array();
+  for (const LayerMove& layer : verdict.layers) {
+    layers.push_back({{"layer", layer.layer}, {"ratio", std::exp(layer.log_ratio)}});
+  }
+  nlohmann::json result{{"accepted", verdict.accepted},
+                        {"reason", verdict.reason},
+                        {"ratio", verdict.ratio},
+                        {"layers", layers},
+                        {"rule", to_json(rule)}};
+  if (verdict.sure) result["sure"] = *verdict.sure;
+  if (verdict.interval) result["interval"] = {verdict.interval->low, verdict.interval->high};
+  if (verdict.predicted) {
+    Interval interval = verdict.predicted->interval();
+    result["prediction"] = {{"interval", {interval.low, interval.high}}};
+    if (verdict.caveat.empty()) {
+      result["prediction"]["points"] = verdict.predicted->points;
+      result["prediction"]["deviation"] = verdict.predicted->deviation;
+    }
+  }
+  if (!verdict.caveat.empty()) result["caution"] = verdict.caveat;
+  if (verdict.mixing) {
+    auto shares = [](const Mixing& m) {
+      return nlohmann::json{{"connected", m.connected},
+                            {"neighbours", m.neighbours},
+                            {"across", m.across},
+                            {"dead", m.dead}};
+    };
+    result["mixing"] = {{"original", shares(verdict.mixing->before)},
+                        {"changed", shares(verdict.mixing->after)}};
+  }
+  return result;
 }
 
 RandomJudgement judge_random(const GateJobOptions& options, const RandomNetworks& how,

@@ -6,6 +6,7 @@
 //   RandomJudgement many = judge_random(options, {.networks = 1000, .exact = 10});
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 #include "capacity/gate.h"
@@ -22,6 +23,9 @@ struct GateJobOptions {
 
 /// Scores a network and what a recipe makes of it, and judges that. Fails if it was stopped.
 GateVerdict judge_network(const GateJobOptions& options, const JobListener& listener = {});
+
+/// Converts a verdict to JSON, with the rule that it is by.
+nlohmann::json to_json(const GateRule& rule, const GateVerdict& verdict);
 
 /// How many networks are drawn.
 struct RandomNetworks {

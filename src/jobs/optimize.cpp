@@ -634,6 +634,19 @@ OptimizeResult optimize_for_gpu(const OptimizeOptions& options, const JobListene
 
 }  // namespace
 
+OptimizeOptions thorough(OptimizeOptions options) {
+  auto raise = [](auto& value, const auto& usual, auto large) {
+    if (value == usual) value = large;
+  };
+  OptimizeOptions usual;
+  raise(options.space.most, usual.space.most, size_t{60});
+  raise(options.exact, usual.exact, 20L);
+  raise(options.score.samples, usual.score.samples, 64L);
+  raise(options.score.seeds, usual.score.seeds, 3L);
+  raise(options.tune, usual.tune, 180.0);
+  return options;
+}
+
 OptimizeResult optimize(OptimizeOptions options, const JobListener& listener) {
   if (options.folder.empty()) options.folder = work_folder_of(options.score.network.network);
   try {

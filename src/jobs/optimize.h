@@ -53,6 +53,10 @@ struct OptimizeOptions {
   JobFolderOptions jobs = {};
 };
 
+/// Returns the options with what a user left as it was so large that a search of a network like
+/// ResNet-34 takes about an hour on two cores.
+OptimizeOptions thorough(OptimizeOptions options);
+
 struct OptimizeResult {
   std::string folder;
   bool stopped = false;  ///< before its end, by the listener: the same options go on with it

@@ -76,6 +76,15 @@ NetworkSpace block_space(const Graph& network, const SpaceOptions& options) {
   return space_of(network, options, blocks_of);
 }
 
+SpaceOptions of_families(SpaceOptions options, const FamilyChoice& families) {
+  check_families(families);
+  options.families = families;
+  // A list that names the family asks for it; one that does not, does not.
+  if (!families.only.empty()) options.narrow = families.has(Family::narrow);
+  if (!families.has(Family::narrow)) options.narrow = false;
+  return options;
+}
+
 NetworkSpace network_space(const Graph& network, const SpaceOptions& options) {
   check_families(options.families);
   NetworkSpace space = space_of(network, options, [&](const Call& call) {

@@ -56,6 +56,10 @@ struct SpaceOptions {
   std::function<void(size_t, size_t)> progress = nullptr;
 };
 
+/// Returns the options with variants of these families alone. Fails if one is named that there is
+/// not.
+SpaceOptions of_families(SpaceOptions options, const FamilyChoice& families);
+
 /// Returns the space. Its sites are the convolutions, except those that read the network's input.
 /// Fails if there are none.
 NetworkSpace network_space(const Graph& network, const SpaceOptions& options = {});

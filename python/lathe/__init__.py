@@ -1,0 +1,37 @@
+"""Lathe: a neural-network compiler that may change the network.
+
+>>> import lathe
+>>> net = lathe.model("resnet20-cifar")
+>>> net.macs
+50266752
+>>> net.apply("layer2.?.conv?: group(4)").macs
+40534656
+
+``lathe.load`` reads ONNX files, ``lathe.from_torch`` takes a PyTorch module. A network runs when it
+is called, ``lathe.optimize`` searches for a faster one, and ``lathe.nest`` is a single operator, to
+try steps on. Errors are ``lathe.Error``, with Lathe's message.
+"""
+from lathe.applied import Applied, Step
+from lathe.data import dataset
+from lathe.error import Error
+from lathe.finetune import finetune
+from lathe.from_torch import from_torch
+from lathe.judging import gate, score
+from lathe.nest import Nest, nest
+from lathe.network import Network, load, model
+from lathe.optimize import frontier, optimize
+from lathe.run import Run
+from lathe.scores import Scores
+from lathe.verdict import Verdict
+from lathe.winner import Winner
+
+__all__ = ["Applied", "Error", "Nest", "Network", "Run", "Scores", "Step", "Verdict", "Winner",
+           "dataset", "finetune", "from_torch", "frontier", "gate", "load", "model", "nest",
+           "optimize", "score"]
+
+
+def __getattr__(name):
+    if name == "__version__":
+        from lathe._library import version
+        return version()
+    raise AttributeError(f"module 'lathe' has no attribute '{name}'")

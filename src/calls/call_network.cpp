@@ -1,0 +1,69 @@
+// call_network.cpp: options that several calls have. Interface: call_network.h.
+#include "calls/call_network.h"
+
+namespace lathe {
+
+NetworkArguments network_options(Options& options) {
+  constexpr OptionRange size{1, 1 << 20};
+  NetworkArguments network;
+  network.network = options.required("network");
+  options.read("shapes", network.shapes);
+  options.read("apply", network.recipes);
+  options.read("batch", network.model.batch, size);
+  long classes = 0, extent = 0;
+  options.read("classes", classes, size);
+  options.read("size", extent, size);
+  if (classes > 0) network.model.classes = classes;
+  if (extent > 0) network.model.size = extent;
+  options.read("seed", network.seed, {0, 1e18});
+  return network;
+}
+
+ScoreArguments data_options(Options& options, ScoreArguments usual) {
+  usual.network = network_options(options);
+  options.read("data", usual.data);
+  options.read("normalize", usual.normalize);
+  options.read("samples", usual.samples, {2, 4096});
+  options.read("seeds", usual.seeds, {1, 10000});
+  options.read("loss", usual.loss);
+  if (usual.loss != "labels" && usual.loss != "output") {
+    fail("loss is '{}': there are labels and output", usual.loss);
+  }
+  return usual;
+}
+
+ScoreArguments score_options(Options& options) {
+  ScoreArguments score = data_options(options);
+  options.read("hook", score.hook);
+  options.read("threads", score.threads, {0, 256});
+  options.read("double", score.is_double);
+  options.read("memory", score.memory, {1, 1e18});
+  options.read("max_error", score.max_error, {0});
+  return score;
+}
+
+Normalize normalize_option(Options& options) {
+  std::string name = "none";
+  options.read("normalize", name);
+  if (auto normalize = normalize_named(name)) return *normalize;
+  fail("normalize is '{}': there are none, imagenet and cifar", name);
+}
+
+PrecisionChoice precision_options(Options& options) {
+  PrecisionChoice result;
+  std::string precision = "f32", clipping = "mse";
+  options.read("precision", precision);
+  options.read("calibration", clipping);
+  options.read("data", result.calibration.data);
+  options.read("images", result.calibration.images, {1, 1 << 20});
+  result.calibration.normalize = normalize_option(options);
+  auto known = precision_named(precision);
+  auto clipped = clipping_named(clipping);
+  if (!known) fail("precision is '{}': there are f32, tf32, f16, bf16 and int8", precision);
+  if (!clipped) fail("calibration is '{}': there are minmax, percentile and mse", clipping);
+  result.precision = *known;
+  result.calibration.clipping = *clipped;
+  return result;
+}
+
+}  // namespace lathe
