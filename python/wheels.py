@@ -78,7 +78,8 @@ def metadata(name, about, dependencies, text):
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {about['version']}",
              f"Summary: {about['description']}", f"Requires-Python: {about['requires-python']}"]
     lines += [f"Requires-Dist: {each}" for each in dependencies]
-    for extra, packages in about.get("optional-dependencies", {}).items() if name == "lathe" else ():
+    extras = about["optional-dependencies"] if name == "lathe" else {}
+    for extra, packages in extras.items():
         lines.append(f"Provides-Extra: {extra}")
         lines += [f'Requires-Dist: {each}; extra == "{extra}"' for each in packages]
     return "\n".join([*lines, "Description-Content-Type: text/markdown", "", text])

@@ -72,7 +72,8 @@ def listener(tell=None, stop=None):
     """
     def told(_, event):
         tell(json.loads(event))
-    return Listener(Tell(told) if tell else Tell(), Stop(lambda _: stop()) if stop else Stop(), None)
+    return Listener(Tell(told) if tell else Tell(),
+                    Stop(lambda _: stop()) if stop else Stop(), None)
 
 
 def options_text(options):

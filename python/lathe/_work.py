@@ -17,8 +17,9 @@ class _Ended:
 def work(start, title, progress=True):
     """Returns what ``start(listener)`` returns. Ctrl-C asks Lathe to stop.
 
-    If Lathe had nothing to hand over by then, KeyboardInterrupt is raised, as usual. ``progress`` is
-    True for a bar on terminals and in notebooks, False for nothing, or a function that gets events.
+    If Lathe had nothing to hand over by then, KeyboardInterrupt is raised, as usual. ``progress``
+    is True for a bar on terminals and in notebooks, False for nothing, or a function that gets
+    events.
     """
     events, stops = queue.SimpleQueue(), threading.Event()
     hears = _library.listener(events.put, stops.is_set)

@@ -11,9 +11,9 @@ def finetune(module, teacher, data, *, epochs=12, out=None, **options):
     """Trains a module as the ``train.py`` of bundles does; returns it, with the best weights.
 
     ``teacher`` is the original, from whose answers the module learns as well as from labels; None:
-    labels alone. ``data`` is a ``DataLoader`` (its dataset yields an image and a label), or a pair of
-    arrays: images, as bytes or normalised, and labels; these are cropped and mirrored. A tenth of it
-    is not trained on, and decides which epoch was best.
+    labels alone. ``data`` is a ``DataLoader`` (its dataset yields an image and a label), or a pair
+    of arrays: images, as bytes or normalised, and labels; these are cropped and mirrored. A tenth
+    of it is not trained on, and decides which epoch was best.
 
     Options are those of ``train.py``: batch, rate, seed, loss ("output": no labels are read),
     distill, temperature, smoothing, decay, normalize, device. ``out`` is a folder for
@@ -71,7 +71,7 @@ class LoaderImages:
         """Leaves samples where they are: they may be large."""
 
     def batches(self, order, size, generator=None):
-        """Yields images and labels in this order. How images are changed is the dataset's choice."""
+        """Yields images and labels in this order; the dataset chooses how images are changed."""
         from torch.utils.data import DataLoader
         parts = [part.tolist() for part in order.split(size)]
         yield from DataLoader(self.dataset, batch_sampler=parts, collate_fn=self.collate,

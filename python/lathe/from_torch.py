@@ -12,8 +12,8 @@ def from_torch(module, example, name=None) -> Network:
     """Returns the network of a PyTorch module; its layers and weights keep the module's names.
 
     ``example`` is an input, or a tuple of them: the network is for inputs of its shape. The module
-    is looked at as after ``eval()``; normalisations are not folded into convolutions. ``name`` is the
-    class's unless told.
+    is looked at as after ``eval()``; normalisations are not folded into convolutions. ``name`` is
+    the class's unless told.
     """
     import torch
     inputs = tuple(example) if isinstance(example, (tuple, list)) else (example,)

@@ -21,8 +21,8 @@ class Nest:
     def apply(self, recipe="", max_error=None) -> Applied:
         """Applies a recipe, and returns what every step was judged and what it made.
 
-        A step that rounds more than ``max_error``, as a multiple of the outputs' root mean square, is
-        refused.
+        A step that rounds more than ``max_error``, as a multiple of the outputs' root mean square,
+        is refused.
         """
         return Applied(_library.call("apply", {"nest": self.source, "recipe": recipe,
                                                "max_error": max_error}))

@@ -12,8 +12,8 @@ class Network:
     """A network, built in or from a file. ``lathe.load``, ``lathe.model`` and ``lathe.from_torch``
     return one; call it to run it.
 
-    A network does not change: ``apply`` returns another one. It is loaded when something is asked of
-    it, and compiled when it first runs.
+    A network does not change: ``apply`` returns another one. It is loaded when something is asked
+    of it, and compiled when it first runs.
 
     >>> import lathe, numpy
     >>> net = lathe.model("resnet20-cifar")

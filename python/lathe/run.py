@@ -87,8 +87,8 @@ class Run:
         return axes
 
     def report(self, output=None, open=True) -> str:
-        """Writes the page about the search, opens it in a browser unless told otherwise, and returns
-        its path."""
+        """Writes the page about the search, opens it in a browser unless told otherwise, and
+        returns its path."""
         options = {"folder": self.folder, "output": None if output is None else os.fspath(output)}
         path = _library.call("report", options)["output"]
         if open:

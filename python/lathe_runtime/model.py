@@ -41,8 +41,8 @@ class Model:
     def __call__(self, *arrays):
         """Returns the output for these inputs, or a tuple if there are several.
 
-        Arrays are read where they are if they are dense and of the right type. If the folder has the
-        network for several shapes, that of the inputs counts.
+        Arrays are read where they are if they are dense and of the right type. If the folder has
+        the network for several shapes, that of the inputs counts.
         """
         if len(arrays) != len(self.inputs):
             raise Error(f"{len(arrays)} inputs were given; there are {len(self.inputs)}: "

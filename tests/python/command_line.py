@@ -7,7 +7,8 @@ import tempfile
 
 import lathe
 
-NETWORK, OPTIONS = "resnet20-cifar", {"samples": 8, "seeds": 1, "variants": 4, "exact": 2, "tune": 0}
+NETWORK = "resnet20-cifar"
+OPTIONS = {"samples": 8, "seeds": 1, "variants": 4, "exact": 2, "tune": 0}
 
 
 def main():

@@ -12,7 +12,7 @@ import sys
 sys.modules["lathe"] = None  # it must do without
 import lathe_runtime, numpy as np
 model = lathe_runtime.load({folder!r}, threads=2)
-assert model.inputs == [{{"name": "input", "element": "f32", "shape": [1, 3, 32, 32]}}], model.inputs
+assert model.inputs == [{{"name": "input", "element": "f32", "shape": [1, 3, 32, 32]}}]
 np.save({output!r}, model(np.load({input!r})))
 assert model(np.zeros((4, 3, 32, 32), np.float32)).shape == (4, 10)
 for wrong in [np.zeros((3, 3, 32, 32), np.float32), np.zeros((1, 32), np.float32),

@@ -8,8 +8,8 @@ STATEMENTS = {
     "numpy": "import numpy; numpy.ones((64, 64)) @ numpy.ones((64, 64))",
     "torch": "import torch; torch.nn.Conv2d(3, 8, 3)(torch.ones(1, 3, 8, 8))",
     "onnxruntime": "import onnxruntime; onnxruntime.get_available_providers()",
-    "lathe": "import lathe, numpy as np; "
-             "assert lathe.model('nasbench201:6111')(np.ones((1, 3, 32, 32), 'f4')).shape == (1, 10)",
+    "lathe": "import lathe, numpy as np; net = lathe.model('nasbench201:6111'); "
+             "assert net(np.ones((1, 3, 32, 32), 'f4')).shape == (1, 10)",
 }
 
 
