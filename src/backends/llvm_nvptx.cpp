@@ -26,14 +26,6 @@ constexpr unsigned global_memory = 1, shared_memory = 3, local_memory = 5;
 /// it; its inputs and outputs may begin within padding.
 constexpr uint64_t vector_alignment = 16;
 
-/// Is a tensor stored by some threads, or in some iterations, and not by others?
-bool is_stored_by_some(const Block& block, size_t tensor, bool guarded) {
-  return std::any_of(block.begin(), block.end(), [&](const Instruction& i) {
-    if (i.kind == Instruction::Kind::store) return guarded && i.tensor == tensor;
-    return is_stored_by_some(i.body, tensor, guarded || i.kind == Instruction::Kind::guard);
-  });
-}
-
 /// Gives memory of a thread values that are never used, one by one, so that it can still become
 /// registers. A register without any, ptxas (13.0) takes for what is loaded into it somewhere, and
 /// leaves out later loads of that.
@@ -187,7 +179,7 @@ std::map<size_t, Value*> nvptx_bases(llvm::IRBuilder<>& builder, llvm::Function*
       llvm::AllocaInst* own = builder.CreateAlloca(type);
       own->setAlignment(llvm::Align(vector_alignment));
       bases[t] = builder.CreateAddrSpaceCast(own, builder.getPtrTy(local_memory));
-      if (is_stored_by_some(code.body, t, false)) {
+      if (is_stored_by_some(code.body, t)) {
         set_to_zeros(builder, bases[t], code.tensors[t].element, code.layouts[t].size);
       }
     }

@@ -138,9 +138,12 @@ class Source {
     }
     for (size_t t = 0; t < code_.tensors.size(); ++t) {
       if (!code_.used[t] || space(t) == Space::global) continue;
+      bool begins = space(t) == Space::privately && is_stored_by_some(code_.body, t);
       line("{} {} t{}[{}]{};", space_word(space(t)), memory_type(element(t)), t,
            std::max(1L, code_.layouts[t].size),
-           space(t) == Space::shared ? " __attribute__((aligned(16)))" : "");
+           space(t) == Space::shared ? " __attribute__((aligned(16)))"
+           : begins                  ? " = {0}"
+                                     : "");
     }
     for (size_t i = 0; i < code_.axes.size(); ++i) {
       const Code::Axis& axis = code_.axes[i];

@@ -46,6 +46,13 @@ bool has_barrier(const Block& block) {
   });
 }
 
+bool is_stored_by_some(const Block& block, size_t tensor, bool guarded) {
+  return std::any_of(block.begin(), block.end(), [&](const Instruction& i) {
+    if (i.kind == Instruction::Kind::store) return guarded && i.tensor == tensor;
+    return is_stored_by_some(i.body, tensor, guarded || i.kind == Instruction::Kind::guard);
+  });
+}
+
 std::vector<size_t> arguments_of(const Code& code) {
   std::vector<size_t> result;
   for (size_t t = 0; t < code.tensors.size(); ++t) {

@@ -121,6 +121,10 @@ std::vector<size_t> arguments_of(const Code& code);
 /// Do threads wait for each other somewhere in these instructions?
 bool has_barrier(const Block& block);
 
+/// Is a tensor stored by some threads, or in some iterations, and not by others? NVIDIA's assembler
+/// (ptxas 13.0) leaves out loads into what has no value elsewhere: there it should begin with one.
+bool is_stored_by_some(const Block& block, size_t tensor, bool guarded = false);
+
 /// Scans a nest as a target needs it. Local tensors have no more elements than live at a time. For
 /// a GPU the loops of blocks and threads come outermost, spaces are settled and barriers put in.
 LoopTree scan_for(const Target& target, const Nest& nest, const std::vector<Layout>& layouts);

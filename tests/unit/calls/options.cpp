@@ -73,11 +73,11 @@ TEST(Calls, AreFoundByName) {
 }
 
 TEST(Calls, ApplyARecipe) {
-  Options options(R"({"nest": "matmul(i=8, j=8, k=8)", "recipe": "split(i, 4)"})");
+  Options options(R"json({"nest": "matmul(i=8, j=8, k=8)", "recipe": "split(i, 4)"})json");
   nlohmann::json found = calls::find_call("apply").run(options, {});
-EXPECT_TRUE(found["accepted"]);
-EXPECT_EQ(found["after"]["cost"]["macs"], 512);
-EXPECT_EQ(found["steps"][0]["verdict"]["kind"], "exact");
+  EXPECT_TRUE(found["accepted"]);
+  EXPECT_EQ(found["after"]["cost"]["macs"], 512);
+  EXPECT_EQ(found["steps"][0]["verdict"]["kind"], "exact");
 }
 
 }  // namespace
