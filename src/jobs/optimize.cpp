@@ -651,6 +651,8 @@ OptimizeResult optimize(OptimizeOptions options, const JobListener& listener) {
   if (options.folder.empty()) options.folder = work_folder_of(options.score.network.network);
   try {
     if (options.gpu) return optimize_for_gpu(options, listener);
+    long lanes = native_target().lanes(size_of(Element::f32));
+    options.space.channel_step = std::max(options.space.channel_step, lanes);
     return NetworkSearch(options, listener, nullptr).run();
   } catch (const JobStopped&) {
     return {options.folder, true};

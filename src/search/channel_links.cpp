@@ -16,8 +16,8 @@
 namespace lathe {
 namespace {
 
-/// Channels are taken away in steps of this: vectors are as long, or half as long.
-constexpr long usual_step = 8;
+/// Channels are taken away in steps of this where there are too few for larger ones.
+constexpr long least_step = 8;
 
 /// A convolution or fully connected layer, as a node of a network.
 struct LayerNode {
@@ -50,9 +50,11 @@ bool is_left_alone(const SpaceOptions& options, const std::string& layer) {
 /// Returns by how many channels a set becomes smaller; 0 if it cannot. Each group loses whole
 /// vectors where it has several, as vectors do not reach from group to group. Where there are few
 /// channels, half of them are taken away.
-long step_of(const ChannelSet& set) {
-  for (long step : {usual_step * set.multiple, std::lcm(usual_step, set.multiple)}) {
-    if (set.channels >= 2 * step && set.channels % set.multiple == 0) return step;
+long step_of(const ChannelSet& set, const SpaceOptions& options) {
+  for (long usual : {options.channel_step, std::min(least_step, options.channel_step)}) {
+    for (long step : {usual * set.multiple, std::lcm(usual, set.multiple)}) {
+      if (set.channels >= 2 * step && set.channels % set.multiple == 0) return step;
+    }
   }
   long half = set.channels / 2 / set.multiple * set.multiple;
   return set.channels - half < set.channels ? set.channels - half : 0;
@@ -83,7 +85,8 @@ class SetReader {
     }
     if (result.makers.empty()) fix(result, "no layer makes them");
     if (result.readers.empty()) fix(result, "no layer reads them");
-    if (step_of(set) == 0) fix(result, fmt::format("they are in {} groups", set.multiple));
+    if (step_of(set, options_) == 0)
+      fix(result, fmt::format("they are in {} groups", set.multiple));
     return result;
   }
 
@@ -122,7 +125,7 @@ class SetReader {
 class Linking {
  public:
   Linking(NetworkSpace space, const Graph& network, const SpaceOptions& options)
-      : space_(std::move(space)), network_(network), reader_(network, options) {
+      : space_(std::move(space)), network_(network), options_(options), reader_(network, options) {
     for (const ChannelSet& set : channel_sets(network)) sets_.push_back(reader_.read(set));
     described_ = layers_of(network);
     link_of_.resize(sets_.size());
@@ -144,6 +147,7 @@ class Linking {
  private:
   NetworkSpace space_;
   const Graph& network_;
+  const SpaceOptions& options_;
   SetReader reader_;
   std::vector<SearchedSet> sets_;
   std::vector<Layer> described_;
@@ -181,7 +185,7 @@ class Linking {
     ChannelLink& link = space_.links[found->second];
     place_of_[s] = {found->second, link.sets.size()};
     const ChannelSet& set = sets_[s].set;
-    link.sets.push_back({set.channels, step_of(set), vectors_of(set)});
+    link.sets.push_back({set.channels, step_of(set, options_), vectors_of(set)});
   }
 
   /// Returns how many weights of normalisations there are for each channel.

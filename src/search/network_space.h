@@ -48,6 +48,9 @@ struct SpaceOptions {
   /// and scores more layers. The default rule was fitted to fewer channels inside blocks, not to
   /// narrower streams.
   bool narrow = true;
+  /// Channels become fewer in such steps where there are enough. Vectors should be no longer: a
+  /// layer that leaves a part of each empty can be slower than one with more channels.
+  long channel_step = 8;
   VariantOptions variants;
   FamilyChoice families;
   size_t most = 0;  ///< variants of a kind, of all families and amounts of work; 0: all
