@@ -10,6 +10,8 @@
 #include <regex>
 #if defined(__aarch64__)
 #include <sys/auxv.h>
+#elif defined(__x86_64__)
+#include <cpuid.h>
 #endif
 
 #include "base/error.h"
@@ -31,10 +33,17 @@ std::string native_name() {
   return "x86-64-v3";
 }
 
+/// Does the processor compute with f16? Not every compiler knows a name for that (clang 14).
+bool has_avx512_f16() {
+  constexpr unsigned leaf = 7, bit = 23;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  return __get_cpuid_count(leaf, 0, &a, &b, &c, &d) != 0 && (d >> bit & 1) != 0;
+}
+
 std::set<Extra> native_extras() {
   std::set<Extra> extras;
   if (!has_avx512()) return extras;
-  if (__builtin_cpu_supports("avx512fp16")) extras.insert(Extra::f16);
+  if (has_avx512_f16()) extras.insert(Extra::f16);
   if (__builtin_cpu_supports("avx512vnni")) extras.insert(Extra::i8_dot);
   if (__builtin_cpu_supports("avx512bf16")) extras.insert(Extra::bf16_dot);
   return extras;
