@@ -51,7 +51,9 @@ endfunction()
 
 function(lathe_shared_library target cli)
   set(exports ${PROJECT_BINARY_DIR}/generated/lathe.exports)
-  file(CONFIGURE OUTPUT ${exports} CONTENT "{ global: lathe_*; local: *; };\n")
+  file(CONFIGURE OUTPUT ${exports} CONTENT "{ global:
+  lathe_version; lathe_error; lathe_calls; lathe_call; lathe_free; lathe_runner_*; lathe_main;
+  local: *; };\n")
   add_library(${target} SHARED $<TARGET_OBJECTS:${cli}>)
   target_link_libraries(${target} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,lathe_core>)
   target_link_options(${target} PRIVATE -Wl,--version-script=${exports} -Wl,-z,defs)
