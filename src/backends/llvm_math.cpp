@@ -431,7 +431,7 @@ Value* LlvmMath::loaded(Value* value, Element element) {
 Value* LlvmMath::picked_elements(Value* index, const Instruction::Picked& along) {
   llvm::Type* whole = builder_.getInt64Ty();
   if (is_float(number_)) {
-    index = builder_.CreateIntrinsic(intrinsics::fptosi_sat, {whole, index->getType()}, {index});
+    index = whole_numbers(index, whole);
   }
   auto constant = [&](long value) { return builder_.getInt64(static_cast<uint64_t>(value)); };
   Value* from_end = builder_.CreateAdd(index, constant(along.extent));
@@ -485,8 +485,7 @@ Value* LlvmMath::stored(Value* value, Element element) {
     return builder_.CreateZExt(is_set, to);
   }
   if (is_float(number_)) {
-    llvm::Type* whole = like(builder_.getInt64Ty(), value);
-    value = builder_.CreateIntrinsic(intrinsics::fptosi_sat, {whole, value->getType()}, {value});
+    value = whole_numbers(value, like(builder_.getInt64Ty(), value));
   }
   return builder_.CreateIntCast(value, to, lowest_of(element) < 0);
 }
@@ -496,7 +495,33 @@ Value* LlvmMath::converted(Value* value, Number from) {
   if (is_float(from) && is_float(number_)) return builder_.CreateFPCast(value, to);
   if (is_float(number_)) return builder_.CreateSIToFP(value, to);
   if (!is_float(from)) return builder_.CreateIntCast(value, to, true);
-  return builder_.CreateIntrinsic(intrinsics::fptosi_sat, {to, value->getType()}, {value});
+  return whole_numbers(value, to);
+}
+
+Value* LlvmMath::whole_numbers(Value* value, llvm::Type* to) {
+  if (architecture_ != Architecture::x86_64 || !value->getType()->isVectorTy()) {
+    return builder_.CreateIntrinsic(intrinsics::fptosi_sat, {to, value->getType()}, {value});
+  }
+  // LLVM 19 takes such a conversion apart, lane by lane.
+  if (value->getType()->getScalarType()->isHalfTy()) {
+    value = builder_.CreateFPExt(value, like(builder_.getFloatTy(), value));
+  }
+  const llvm::fltSemantics& semantics = value->getType()->getScalarType()->getFltSemantics();
+  unsigned bits = to->getScalarSizeInBits();
+  llvm::APInt greatest = llvm::APInt::getSignedMaxValue(bits);
+  auto real = [&](const llvm::APInt& whole) -> Value* {
+    llvm::APFloat number(semantics);
+    number.convertFromAPInt(whole, true, llvm::APFloat::rmTowardZero);
+    return llvm::ConstantFP::get(value->getType(), number);
+  };
+  Value *low = real(llvm::APInt::getSignedMinValue(bits)), *high = real(greatest);
+  Value* above = builder_.CreateFCmpOGT(value, high);
+  Value* bounded = builder_.CreateSelect(builder_.CreateFCmpOGT(value, low), value, low);
+  bounded = builder_.CreateSelect(builder_.CreateFCmpOLT(bounded, high), bounded, high);
+  Value* result = builder_.CreateFPToSI(bounded, to);
+  result = builder_.CreateSelect(above, llvm::ConstantInt::get(to, greatest), result);
+  Value* none = builder_.CreateFCmpUNO(value, value);
+  return builder_.CreateSelect(none, llvm::Constant::getNullValue(to), result);
 }
 
 }  // namespace lathe

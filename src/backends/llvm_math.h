@@ -51,6 +51,9 @@ class LlvmMath {
   llvm::Value* integer_same(long value, llvm::Value* like);
   /// Rounds an f32 so that so many of its last bits are 0. Returns its bits.
   llvm::Value* without_last_bits(llvm::Value* value, long count);
+  /// Converts reals to integers, towards 0. What is too large becomes the greatest, and what is no
+  /// number 0.
+  llvm::Value* whole_numbers(llvm::Value* value, llvm::Type* to);
   llvm::Value* truth(llvm::Value* condition);
   llvm::Value* unless_nan(llvm::Value* b, llvm::Value* value);
   llvm::Value* maximum(llvm::Value* a, llvm::Value* b);

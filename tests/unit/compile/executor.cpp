@@ -57,6 +57,31 @@ TEST(Executor, OtherElements) {
   }
 }
 
+TEST(Executor, RealsBecomeIntegers) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  constexpr double beyond = std::numeric_limits<double>::infinity();
+  std::vector<double> numbers{0.5,         -0.5,       2.5,   -2.5,   127,     -128.75,
+                              254.5,       255,        none,  beyond, -beyond, 1e30,
+                              -1e30,       65535,      -3e9,  3e9,    -1,      2147483520,
+                              -2147483648, 2147483648, 1e-40, 33,     1e9,     -1e9};
+  for (int i = 0; i < 40; ++i) numbers.push_back(i - 20.25);
+  auto count = static_cast<long>(numbers.size());
+  for (const char* element : {"f32", "f64"}) {
+    lathe::Array x =
+        lathe::Array::of_reals(element_named(element).value(), {count}, numbers);
+    expect_right(fmt::format("graph g\ninput x: {0}[{1}]\ny = cast(x, to=\"i64\"): i64[{1}]\n"
+                             "output y\n",
+                             element, count),
+                 {x});
+    for (const char* to : {"u8", "i8", "i16"}) {
+      expect_right(fmt::format("graph g\ninput x: {0}[{1}]\nconstant s: {0}[] = [0.5]\n"
+                               "y = quantize(x, s, to=\"{2}\"): {2}[{1}]\noutput y\n",
+                               element, count, to),
+                   {x});
+    }
+  }
+}
+
 TEST(Executor, PartsThatDependOnDataRunBetween) {
   expect_right(
       "graph g\ninput x: f32[5x3]\ninput i: i64[4]\n"
