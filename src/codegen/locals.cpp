@@ -129,7 +129,33 @@ long shrink(Code& code, size_t tensor, size_t outermost, Floors floors) {
   return last - first + 1;
 }
 
+/// Finds the tensors that something is loaded from.
+void find_loaded(const Block& block, std::vector<bool>& loaded) {
+  for (const Instruction& i : block) {
+    if (i.kind == Instruction::Kind::load) loaded[i.tensor] = true;
+    find_loaded(i.body, loaded);
+  }
+}
+
+void drop_touches(Block& block, const std::vector<bool>& dropped) {
+  std::erase_if(block, [&](const Instruction& i) {
+    bool touches = i.kind == Instruction::Kind::store || i.kind == Instruction::Kind::prefetch;
+    return touches && dropped[i.tensor];
+  });
+  for (Instruction& i : block) drop_touches(i.body, dropped);
+}
+
 }  // namespace
+
+void drop_unread(Code& code, const std::vector<bool>& outside) {
+  std::vector<bool> loaded(code.tensors.size(), false), dropped = loaded;
+  find_loaded(code.body, loaded);
+  for (size_t t = 0; t < code.tensors.size(); ++t) {
+    dropped[t] = code.tensors[t].role == Role::local && !outside[t] && !loaded[t] && code.used[t];
+    if (dropped[t]) code.used[t] = false;
+  }
+  drop_touches(code.body, dropped);
+}
 
 void place_locals(Code& code, const std::vector<bool>& outside) {
   code.scratch.assign(code.tensors.size(), -1);

@@ -5,6 +5,10 @@
 
 namespace lathe {
 
+/// Drops what is stored to local tensors that nothing is loaded from: all who read them found their
+/// elements in variables. "outside" is the same as below.
+void drop_unread(Code& code, const std::vector<bool>& outside);
+
 /// Puts the local tensors of a kernel into the scratch memory of its worker. Each gets as much room
 /// as one iteration of the parallel loops touches. Tensors that other kernels touch as well stay
 /// outside: "outside" says which.

@@ -75,6 +75,7 @@ class Lowering {
       body = &loop.body;
     }
     lower_body(*body);
+    drop_unread(code_, outside_);
     if (target_.is_gpu()) {
       place_in_spaces(code_);
       check_sizes();

@@ -353,6 +353,10 @@ class Writing {
     writer_.reorder(order);
     writer_.merge(shared);
     if (!chunk_.empty()) writer_.merge_neighbours(inside);
+    // What is computed of a sum stays in registers.
+    std::vector<std::string> of_sums = tile;
+    of_sums.push_back(vector_);
+    writer_.merge_neighbours(of_sums);
     for (const std::string& loop : {unrolled_sum_, several_, unrolled_position_}) {
       if (!loop.empty()) writer_.step("unroll", {loop});
     }
