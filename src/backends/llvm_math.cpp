@@ -121,13 +121,21 @@ Value* LlvmMath::dot(Value* a, Value* b, Value* sums, Number factors) {
                                     : intrinsics::aarch64_neon_sdot;
     return builder_.CreateIntrinsic(id, {sums->getType(), a->getType()}, {sums, a, b});
   }
+  constexpr unsigned half_register = 8, quarter = 4;  // sums
+  unsigned lanes = llvm::cast<llvm::FixedVectorType>(sums->getType())->getNumElements();
   if (factors == Number::bf16) {
-    return builder_.CreateIntrinsic(intrinsics::x86_avx512bf16_dpbf16ps_512, {}, {sums, a, b});
+    ID id = lanes == quarter         ? intrinsics::x86_avx512bf16_dpbf16ps_128
+            : lanes == half_register ? intrinsics::x86_avx512bf16_dpbf16ps_256
+                                     : intrinsics::x86_avx512bf16_dpbf16ps_512;
+    return builder_.CreateIntrinsic(id, {}, {sums, a, b});
   }
   // Data without a sign come first, weights with one second, both as words.
   Value *data = builder_.CreateBitCast(b, sums->getType()),
         *weights = builder_.CreateBitCast(a, sums->getType());
-  return builder_.CreateIntrinsic(intrinsics::x86_avx512_vpdpbusd_512, {}, {sums, data, weights});
+  ID id = lanes == quarter         ? intrinsics::x86_avx512_vpdpbusd_128
+          : lanes == half_register ? intrinsics::x86_avx512_vpdpbusd_256
+                                   : intrinsics::x86_avx512_vpdpbusd_512;
+  return builder_.CreateIntrinsic(id, {}, {sums, data, weights});
 }
 
 Value* LlvmMath::sum(Value* lanes) {

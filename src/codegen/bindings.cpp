@@ -30,9 +30,9 @@ Way Bindings::way_of(const LoopNode& node) const {
   return unrolled && node.extent() <= most_unrolled ? Way::unrolled : Way::loop;
 }
 
-/// Is the loop a dot product, whose sums fill registers?
+/// Is the loop a dot product, whose sums fill registers? The shortest have 16 bytes.
 bool Bindings::is_dot(const LoopNode& node) const {
-  long of_register = target_.lanes(size_of(Element::i32));
+  long of_register = 16 / size_of(Element::i32);
   return lanes() % of_register == 0 && dot_of(node, *lanes_depth_, nest_, target_).has_value();
 }
 
