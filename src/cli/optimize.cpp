@@ -9,6 +9,7 @@
 #include "cli/verb_search_show.h"
 #include "cli/verb_space.h"
 #include "cli/verb_target.h"
+#include "cli/verb_workers.h"
 #include "jobs/amount.h"
 #include "jobs/search_precision.h"
 
@@ -40,6 +41,7 @@ OptimizeOptions job_of(const OptimizeArgs& options) {
     job.gpu = target;
     job.jobs = folder_options(options.jobs, "");
   }
+  job.workers.python = workers_python();
   job.lathe = own_path();
   job.command = command_line();
   return job;
@@ -129,6 +131,7 @@ std::function<int()> set_up_optimize(Command& app) {
   app.add_flag("!--no-blocks", job.blocks, "do not compare with what a list of blocks can do");
   add_target_argument(app, options->target, "the machine that networks are measured on");
   add_jobs_arguments(app, options->jobs);
+  add_workers_arguments(app, job.workers);
   app.add_option("--threads", job.threads, "number of workers that the network will run with")
       ->check(range(1, 256));
   app.add_option("--seed", job.score.network.seed, "seed of the search, weights and minibatches");

@@ -11,6 +11,8 @@
 #include "compile/tuned.h"
 #include "jobs/limits.h"
 #include "jobs/peers.h"
+#include "jobs/search_tasks.h"
+#include "search/task_forms.h"
 
 namespace lathe {
 namespace {
@@ -66,7 +68,9 @@ NetworkSearch::NetworkSearch(const OptimizeOptions& options, const JobListener& 
       original_(precision_.timed(initialised(timed_, options.score.network.seed), {},
                                  precision_.original())) {
   base_ = precision_.original();
-  if (rounds_ == nullptr) {
+  if (!options.workers.address.empty()) {
+    find_workers();
+  } else if (rounds_ == nullptr) {
     here_ = std::make_unique<NetworkBench>(original_, bench_options());
   } else {
     folder_.keep();
@@ -89,6 +93,24 @@ OptimizeResult NetworkSearch::run() {
   SearchReport report =
       searched(strategy_, input(), strategy_.name, Phase::trying, precision_.original());
   return ended(report, compared());
+}
+
+void NetworkSearch::find_workers() {
+  nlohmann::json search = to_json(TaskSearch{options_.score, options_.rule, options_.threads});
+  auto warn = [this](const std::string& text) { listener_(JobWarning{text}); };
+  pool_ = std::make_unique<WorkerPool>(options_.workers, search, about_this_machine(), warn);
+  scores_elsewhere_ = std::make_unique<WorkerScores>(*pool_, *judge_->layers, warn);
+  elsewhere_ = std::make_unique<WorkerBench>(
+      *pool_, [this] { return listener_.is_stopped(); }, [] { throw JobStopped(); });
+}
+
+std::vector<Comparison> NetworkSearch::compared(const NetworkRecipe& recipe) {
+  if (!pool_) return judge_->compare(recipe);
+  pool_->ask({{"do", "network"}, {"recipe", print(recipe)}});
+  auto answer = pool_->next([this] { return listener_.is_stopped(); });
+  if (!answer) throw JobStopped();
+  if (!answer->failure.empty()) fail("{}", answer->failure);
+  return comparisons_from_json(answer->result.at("comparisons"));
 }
 
 BenchOptions NetworkSearch::bench_options() const {
@@ -163,7 +185,7 @@ void NetworkSearch::measure_original() {
   if (!journal_.number(all) || !journal_.number(rest)) {
     NetworkTimes times;
     try {
-      times = bench().measure(original_);
+      times = bench().measure_made({}, [this] { return original_; });
     } catch (const JobsWait&) {
       own_ = infinity;  // the tables ask for much more, and it is measured with them
       return;
@@ -202,7 +224,7 @@ bool NetworkSearch::fill_tables(bool links) {
   int workers = workers_of(options_.score);
   bool is_list = strategy_.space == SpaceOf::blocks;  // of which nothing is left out
   if (options_.space.most > 0 && !is_list) {
-    auto few = screened(space_, options_.space.most, rule_, *judge_->layers, journal_, workers,
+    auto few = screened(space_, options_.space.most, rule_, layers(), journal_, workers,
                         table_options(Phase::looking));
     if (!few) return false;
     space_ = std::move(*few);
@@ -213,21 +235,26 @@ bool NetworkSearch::fill_tables(bool links) {
     if (!measure_precisions()) return false;
   }
   tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
-  return measure_tables() && score_layers(tables_, space_, *judge_->layers, journal_, workers,
-                                          table_options(Phase::scoring));
+  return measure_tables() &&
+         score_layers(tables_, space_, layers(), journal_, workers, table_options(Phase::scoring));
 }
 
 bool NetworkSearch::measure_tables() {
   try {
-    return measure_layers(tables_, space_, timed_, bench(), journal_,
-                          table_options(Phase::measuring));
+    return measure_variants(tables_, space_, Phase::measuring);
   } catch (const JobsWait&) {
     if (options_.blocks && strategy_.space != SpaceOf::blocks) {
-      measure_layers(block_tables_, block_space(timed_, options_.space), timed_, bench(), journal_,
-                     table_options(Phase::comparing));
+      measure_variants(block_tables_, block_space(timed_, options_.space), Phase::comparing);
     }
     throw;
   }
+}
+
+bool NetworkSearch::measure_variants(LayerTables& tables, const NetworkSpace& space, Phase phase) {
+  auto measure = [&] {
+    return measure_layers(tables, space, timed_, bench(), journal_, table_options(phase));
+  };
+  return elsewhere_ ? elsewhere_->together(measure) : measure();
 }
 
 bool NetworkSearch::measure_precisions() {
@@ -291,7 +318,7 @@ SearchReport NetworkSearch::searched(const Strategy& strategy, const StrategyInp
     points = [this, others](const NetworkRecipe& recipe) { return points_of(recipe, others); };
   }
   SearchLaboratory laboratory{timed_,
-                              judge_->compare,
+                              [&](const NetworkRecipe& each) { return compared(each); },
                               options_.score.network.seed,
                               finish_in(others),
                               points,
@@ -313,9 +340,8 @@ bool NetworkSearch::fill_block_tables() {
   blocks_ = block_space(timed_, options_.space);
   block_tables_.mixing = std::make_shared<AssignmentMixing>(timed_, blocks_);
   TableOptions how = table_options(Phase::comparing);
-  return measure_layers(block_tables_, blocks_, timed_, bench(), journal_, how) &&
-         score_layers(block_tables_, blocks_, *judge_->layers, journal_, workers_of(options_.score),
-                      how);
+  return measure_variants(block_tables_, blocks_, Phase::comparing) &&
+         score_layers(block_tables_, blocks_, layers(), journal_, workers_of(options_.score), how);
 }
 
 std::vector<NetworkSearch::Baseline> NetworkSearch::compared() {

@@ -14,6 +14,8 @@
 #include "jobs/work_folder.h"
 #include "search/equal_tuning.h"
 #include "search/precision_tables.h"
+#include "search/worker_bench.h"
+#include "search/worker_scores.h"
 #include "strategies/strategy_run.h"
 
 namespace lathe {
@@ -51,6 +53,9 @@ class NetworkSearch {
   Journal journal_;
   Graph original_;
   std::unique_ptr<NetworkBench> here_;
+  std::unique_ptr<WorkerPool> pool_;  // of other machines; null: there are none
+  std::unique_ptr<WorkerScores> scores_elsewhere_;
+  std::unique_ptr<WorkerBench> elsewhere_;
   std::vector<ResultPeer> peers_;
   double own_ = 0;  // seconds of the original, where a constraint asks for them
   LayerTables tables_;
@@ -61,8 +66,23 @@ class NetworkSearch {
 
   NetworkMeasurer& bench() {
     if (rounds_ != nullptr) return *rounds_;
+    if (elsewhere_) return *elsewhere_;
     return *here_;
   }
+
+  LayerScores& layers() {
+    if (scores_elsewhere_) return *scores_elsewhere_;
+    return *judge_->layers;
+  }
+
+  /// Finds other machines that work for this search.
+  void find_workers();
+
+  /// Compares a network with the original by all metrics of the rule.
+  std::vector<Comparison> compared(const NetworkRecipe& recipe);
+
+  /// Measures the variants of a space. Returns false if it was stopped.
+  bool measure_variants(LayerTables& tables, const NetworkSpace& space, Phase phase);
 
   std::string bundle() const { return options_.folder + "/bundle"; }
   BenchOptions bench_options() const;
