@@ -29,6 +29,7 @@ class Task:
     def __init__(self, asked):
         self.id, self.do = asked.pop("id"), asked["do"]
         self.asked, self.reasons, self.not_before = asked, [], 0.0
+        self.failed_on = set()  # addresses of workers
 
 
 class Dispatcher:
@@ -132,7 +133,7 @@ class Dispatcher:
                 self._wait(task)
             return
         if "failed" in answer:
-            self._failed(tasks, f"{answer['host']}: {answer['failed']}")
+            self._failed(tasks, f"{answer['host']}: {answer['failed']}", answer["worker"])
             return
         results = [answer["result"]]
         if tasks[0].do == "layer":
@@ -140,14 +141,14 @@ class Dispatcher:
             each = answer["seconds"] / len(tasks)
             self._seconds = each if self._seconds is None else (self._seconds + each) / 2
         for task, result in zip(tasks, results):
-            if task.do == "measure" and not self._is_trusted(task, answer["host"], result):
+            if task.do == "measure" and not self._is_trusted(task, answer, result):
                 continue
             if self._open.pop(task.id, None):
                 self._say({"id": task.id, "result": result})
 
-    def _is_trusted(self, task, host, result):
+    def _is_trusted(self, task, answer, result):
         """Did the original take as long as it usually does? What is much slower was disturbed."""
-        own = result.get("own")
+        own, host = result.get("own"), answer["host"]
         if not own:
             return True
         usual = statistics.median(self._usual) if len(self._usual) >= FEWEST else None
@@ -163,14 +164,15 @@ class Dispatcher:
         if host not in self._disturbed:
             self._say({"warning": f"{reason}; such times are discarded"})
             self._disturbed.add(host)
-        self._failed([task], reason, PAUSE)
+        self._failed([task], reason, answer["worker"], PAUSE)
         return False
 
-    def _failed(self, tasks, reason, pause=0.0):
+    def _failed(self, tasks, reason, worker=None, pause=0.0):
         for task in tasks:
             if task.id not in self._open:
                 continue
             task.reasons.append(reason)
+            task.failed_on.add(worker)
             task.not_before = time.monotonic() + pause * len(task.reasons)
             if len(task.reasons) < FAILURES:
                 self._wait(task)
@@ -291,7 +293,7 @@ class Dispatcher:
                 if str(key) in self._sent:
                     tasks, _, future = self._sent.pop(str(key))
                     future.cancel(force=True)
-                    self._failed(tasks, f"the worker at {address} does not answer")
+                    self._failed(tasks, f"the worker at {address} does not answer", address)
 
     def _connect_again(self, error):
         """Waits for a scheduler that is gone, and begins again: no worker has a task of ours."""
@@ -368,7 +370,10 @@ class Dispatcher:
         resource = (machine.scores(about) if kind == "scores"
                     else machine.measures(about, self._kind))
         key = self._next_key(tasks[0].do)
-        only = {"workers": list(self._able[kind])} if self._silent else {}
+        # Not where it failed before, or where nobody answers, if there are others.
+        others = self._able[kind] - tasks[0].failed_on
+        is_free = not self._silent and not tasks[0].failed_on
+        only = {} if is_free or not others else {"workers": sorted(others)}
         try:
             future = self._client.submit(self._function, text, key=key, pure=False,
                                          resources={resource: 1}, **only)

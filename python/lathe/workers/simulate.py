@@ -48,11 +48,11 @@ def sleeping(text):
 
 
 class Place:
-    """A scheduler and so many workers, in this process."""
+    """A scheduler and so many workers, in this process. ``engine`` makes what does their work."""
 
     address, patience = "simulation", 60
 
-    def __init__(self, count):
+    def __init__(self, count, engine=Sleeper):
         from distributed import LocalCluster
         from lathe.workers.machine import LatheWorker
 
@@ -61,11 +61,11 @@ class Place:
 
             @staticmethod
             def new_engine(threads):
-                return Sleeper(1)
+                return engine(1)
 
         self.cluster = LocalCluster(n_workers=count, threads_per_worker=1, processes=False,
                                     worker_class=SimulatedWorker, dashboard_address=None,
-                                    memory_limit=0, silence_logs=logging.CRITICAL)
+                                    memory_limit=0, idle=1, silence_logs=logging.CRITICAL)
 
     def client(self):
         """Returns a client of Dask."""
