@@ -1,6 +1,5 @@
 """Where the work is done: an address, or a cluster that Dask starts."""
 import logging
-import os
 
 from distributed import Client, LocalCluster
 
@@ -52,9 +51,9 @@ class Place:
 
     def _local(self, text):
         count = _number(text, "local:PROCESSES")
-        threads = max(1, len(os.sched_getaffinity(0)) // count)
+        # Each has a processor; their work is done by processes of their own (engine.py).
         return LocalCluster(n_workers=count, threads_per_worker=1, processes=False,
-                            worker_class=LatheWorker, threads=threads, idle=1,
+                            worker_class=LatheWorker, threads=1, idle=1,
                             dashboard_address=None, memory_limit=0, silence_logs=logging.CRITICAL)
 
     def _ssh(self, path):
@@ -84,9 +83,11 @@ class Place:
         except ImportError:
             raise Error("--workers slurm: needs dask-jobqueue: pip install dask-jobqueue") from None
         try:
+            is_open = not self._security.require_encryption
             cluster = SLURMCluster(worker_command="lathe.workers.worker", processes=1,
-                                   security=self._security,
-                                   worker_extra_args=_words(self._given))
+                                   security=None if is_open else self._security,
+                                   worker_extra_args=_words(self._given),
+                                   scheduler_options={"dashboard": False})
         except (ValueError, OSError, RuntimeError) as error:
             raise Error(f"--workers slurm: {security.why(error)}; queue, cores and memory are set "
                         "in ~/.config/dask/jobqueue.yaml") from None
