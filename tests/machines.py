@@ -1,7 +1,7 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Searches on many machines, which are processes of this one.
 
-Usage: tests/machines.py LATHE same|kills|errors|placing
+Usage: tests/machines.py LATHE same|kills|errors|placing [PYTHON]
 
 same     The same tables lead to the same winner, and scores have the same bits, here and with
          1 and 3 workers.
@@ -11,8 +11,8 @@ errors   A wrong address, an open one, a certificate that expired, a full disk o
          worker that is none: each is told in a line.
 placing  What the dispatcher does with machines that die, hang, lie, or are of another version.
 
-The Python that runs this must have Dask's distributed. Exit status 77 (skipped) where it does not,
-or where the machine does not allow a test.
+PYTHON has Dask's distributed and NumPy, unless this one has. Exit status 77 (skipped) where neither
+does.
 """
 import importlib.util
 import json
@@ -329,9 +329,6 @@ class Placed:
 
 
 def test_placing(_lathe, _folder):
-    if not importlib.util.find_spec("numpy"):
-        print("skipped: this Python has no numpy")
-        sys.exit(SKIPPED)
     sys.path.insert(0, str(ROOT / "python"))
     from lathe.error import Error
     from lathe.workers import simulate
@@ -393,9 +390,11 @@ def test_placing(_lathe, _folder):
         assert found == {task["id"]: task["score"] for task in scores}
 
 
-def main(lathe, part):
-    if not importlib.util.find_spec("distributed") or not importlib.util.find_spec("numpy"):
-        print(f"skipped: '{sys.executable}' has no distributed (scripts/setup --all)")
+def main(lathe, part, other=""):
+    if not all(map(importlib.util.find_spec, ("distributed", "numpy"))):
+        if os.access(other, os.X_OK) and other != sys.executable:
+            os.execv(other, [other, __file__, lathe, part])
+        print("skipped: distributed is not installed (scripts/setup --all)")
         sys.exit(SKIPPED)
     lathe = pathlib.Path(lathe).resolve()
     with tempfile.TemporaryDirectory() as folder:
