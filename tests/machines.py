@@ -318,6 +318,8 @@ class Placed:
             said = self.said.get(timeout=60)
             if "id" in said:
                 answers[said["id"]] = said
+            elif "machine" in said:
+                self.machine = said["machine"]
             else:
                 others.append(next(iter(said.values())))
             if "error" in said:
@@ -383,6 +385,14 @@ def test_placing(_lathe, _folder):
     answers, others = Placed(machine({"version": "9"})).all(tasks[:1])
     assert not answers and "no worker" in others[-1], others
     print(others[-1])
+    fast = machine({"machine": "fast", "kind": "rack"},
+                   lambda n, task, result: {**result, "own": 0.5})
+    placed = Placed(machine(), fast, machine({"kind": "rack"}), kind="rack")
+    answers, others = placed.all(tasks)
+    owns = {answer["result"]["own"] for answer in answers.values()}
+    assert len(owns) == 1 and times(answers) == expected, answers
+    assert placed.machine["machine"] == ("fast" if owns == {0.5} else "simulated"), placed.machine
+    assert any("and times are of " + placed.machine["machine"] in other for other in others), others
     scores = simulate.tasks_of(200, "scores", 0.001)
     for engines in ([machine()], [machine({"machine": "other"})] * 8):
         answers, _ = Placed(*engines).all(scores)

@@ -1,5 +1,8 @@
 // optimize.cpp: "lathe optimize NETWORK": a faster network that keeps its capacity, with proof.
 #include "jobs/optimize.h"
+
+#include <sstream>
+
 #include "base/error.h"
 #include "cli/verb_command_line.h"
 #include "cli/verb_interruption.h"
@@ -11,6 +14,7 @@
 #include "cli/verb_target.h"
 #include "cli/verb_workers.h"
 #include "jobs/amount.h"
+#include "jobs/fleet.h"
 #include "jobs/search_precision.h"
 
 namespace lathe::cli {
@@ -47,16 +51,26 @@ OptimizeOptions job_of(const OptimizeArgs& options) {
   return job;
 }
 
-OptimizeResult searched(const OptimizeArgs& options) {
-  OptimizeOptions job = job_of(options);
-  listen_to_interruptions();
-  SearchTelling telling(options.json, job.exact);
-  return lathe::optimize(job,
-                         {[&](const JobEvent& event) { telling.show(event); }, is_interrupted});
+/// Returns the names in "old,new".
+std::vector<std::string> names_in(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream words(text);
+  for (std::string name; std::getline(words, name, ',');) names.push_back(name);
+  return names;
 }
 
-int run_optimize(const OptimizeArgs& options) {
-  OptimizeResult found = searched(options);
+std::vector<OptimizeResult> searched(const OptimizeArgs& options) {
+  OptimizeOptions job = job_of(options);
+  std::vector<std::string> machines = names_in(job.workers.kind);
+  listen_to_interruptions();
+  SearchTelling telling(options.json, job.exact);
+  JobListener listener{[&](const JobEvent& event) { telling.show(event); }, is_interrupted};
+  if (machines.size() > 1) return optimize_fleet(job, machines, listener);
+  return {lathe::optimize(job, listener)};
+}
+
+/// Prints what was found; returns the exit status.
+int told(const OptimizeArgs& options, const OptimizeResult& found) {
   if (found.waiting) {
     const RoundsWaiting& waiting = *found.waiting;
     print_waiting(options.jobs, {waiting.jobs, waiting.is_new, waiting.bytes, waiting.round},
@@ -74,6 +88,14 @@ int run_optimize(const OptimizeArgs& options) {
   }
   if (found.stopped) return interrupted_status;
   return is_success(*found.result) ? 0 : 1;
+}
+
+int run_optimize(const OptimizeArgs& options) {
+  int status = 0;
+  for (const OptimizeResult& found : searched(options)) {
+    status = std::max(status, told(options, found));
+  }
+  return status;
 }
 
 std::vector<std::string> strategy_names() {

@@ -19,7 +19,8 @@ void add_workers_arguments(Command& app, WorkerOptions& workers) {
                  "ssh:FILE of hosts, slurm:JOBS, local:PROCESSES")
       ->suggests({"local:2"});
   app.add_option("--machine KIND", workers.kind,
-                 "measure on machines of this name, as their 'lathe worker --kind' says")
+                 "measure on machines of this name, as their 'lathe worker --kind' says; old,new: "
+                 "find a network for each")
       ->otherwise("machines like this one");
   add_encryption_arguments(app, workers);
 }

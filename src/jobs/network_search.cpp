@@ -20,12 +20,13 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Journal::Identity identity_of(const OptimizeOptions& options, const Graph& network,
-                              const GateRule& rule) {
+                              const GateRule& rule, const nlohmann::json& machine) {
   const ScoreArguments& score = options.score;
   Journal::Identity result{
       {"network", fmt::format("{} {:016x}", network.name, structural_hash(network))},
       {"version of Lathe", std::string(lathe_version())},
-      {"machine", tuned_target(options.gpu ? *options.gpu : native_target())},
+      {"machine", machine.is_null() ? tuned_target(options.gpu ? *options.gpu : native_target())
+                                    : machine["machine"].get<std::string>()},
       {"data", score.data + " " + score.normalize + (is_by_outputs(score) ? ", by outputs" : "")},
       {"scoring",
        fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds, score.network.seed)},
@@ -63,13 +64,15 @@ NetworkSearch::NetworkSearch(const OptimizeOptions& options, const JobListener& 
       timed_(judge_->network),
       rule_(with_tolerance(judge_->rule, options.rule.tolerance)),
       folder_(options.folder),
-      identity_(identity_of(options, timed_, rule_)),
+      pool_(pool_for(options, listener)),
+      machine_(machine_of(pool_.get(), listener)),
+      identity_(identity_of(options, timed_, rule_, machine_)),
       journal_(own_folder(options.folder), identity_),
       original_(precision_.timed(initialised(timed_, options.score.network.seed), {},
                                  precision_.original())) {
   base_ = precision_.original();
-  if (!options.workers.address.empty()) {
-    find_workers();
+  if (pool_) {
+    use_workers();
   } else if (rounds_ == nullptr) {
     here_ = std::make_unique<NetworkBench>(original_, bench_options());
   } else {
@@ -77,6 +80,7 @@ NetworkSearch::NetworkSearch(const OptimizeOptions& options, const JobListener& 
     rounds_->begin(original_);
   }
   if (!options.known_in.empty()) journal_.adopt(options.known_in);
+  if (!options.scores_in.empty()) journal_.adopt_scores(options.scores_in);
   compare_with_peers();
   measure_original();
   folder_.keep();
@@ -95,11 +99,25 @@ OptimizeResult NetworkSearch::run() {
   return ended(report, compared());
 }
 
-void NetworkSearch::find_workers() {
-  nlohmann::json search = to_json(TaskSearch{options_.score, options_.rule, options_.threads});
-  auto warn = [this](const std::string& text) { listener_(JobWarning{text}); };
-  pool_ = std::make_unique<WorkerPool>(options_.workers, search, about_this_machine(), warn);
-  scores_elsewhere_ = std::make_unique<WorkerScores>(*pool_, *judge_->layers, warn);
+std::unique_ptr<WorkerPool> NetworkSearch::pool_for(const OptimizeOptions& options,
+                                                    const JobListener& listener) {
+  if (options.workers.address.empty()) return nullptr;
+  nlohmann::json search = to_json(TaskSearch{options.score, options.rule, options.threads});
+  return std::make_unique<WorkerPool>(
+      options.workers, search, about_this_machine(),
+      [&listener](const std::string& text) { listener(JobWarning{text}); });
+}
+
+nlohmann::json NetworkSearch::machine_of(WorkerPool* pool, const JobListener& listener) {
+  if (pool == nullptr) return nullptr;
+  nlohmann::json machine = pool->machine([&] { return listener.is_stopped(); });
+  if (machine.is_null()) throw JobStopped();
+  return machine;
+}
+
+void NetworkSearch::use_workers() {
+  scores_elsewhere_ = std::make_unique<WorkerScores>(
+      *pool_, *judge_->layers, [this](const std::string& text) { listener_(JobWarning{text}); });
   elsewhere_ = std::make_unique<WorkerBench>(
       *pool_, [this] { return listener_.is_stopped(); }, [] { throw JobStopped(); });
 }

@@ -11,6 +11,7 @@
 #include "jobs/budget.h"
 #include "jobs/optimize.h"
 #include "jobs/search_precision.h"
+#include "jobs/search_tasks.h"
 #include "jobs/work_folder.h"
 #include "search/equal_tuning.h"
 #include "search/precision_tables.h"
@@ -49,11 +50,12 @@ class NetworkSearch {
   const Graph& timed_;  // in f32
   GateRule rule_;
   WorkFolder folder_;
+  std::unique_ptr<WorkerPool> pool_;  // of other machines; null: there are none
+  nlohmann::json machine_;            // that they measure on (search_tasks.h)
   Journal::Identity identity_;
   Journal journal_;
   Graph original_;
   std::unique_ptr<NetworkBench> here_;
-  std::unique_ptr<WorkerPool> pool_;  // of other machines; null: there are none
   std::unique_ptr<WorkerScores> scores_elsewhere_;
   std::unique_ptr<WorkerBench> elsewhere_;
   std::vector<ResultPeer> peers_;
@@ -75,8 +77,16 @@ class NetworkSearch {
     return *judge_->layers;
   }
 
-  /// Finds other machines that work for this search.
-  void find_workers();
+  /// Finds other machines that work for this search; null: none are wanted.
+  static std::unique_ptr<WorkerPool> pool_for(const OptimizeOptions& options,
+                                              const JobListener& listener);
+  /// Returns what machine networks are measured on, where others measure.
+  static nlohmann::json machine_of(WorkerPool* pool, const JobListener& listener);
+  /// Are networks measured on machines unlike this one? Nothing is tuned there.
+  bool is_of_others() const { return pool_ && machine_ != about_this_machine(); }
+
+  /// Lets others score and measure.
+  void use_workers();
 
   /// Compares a network with the original by all metrics of the rule.
   std::vector<Comparison> compared(const NetworkRecipe& recipe);

@@ -54,6 +54,8 @@ struct OptimizeOptions {
   JobFolderOptions jobs = {};
   /// Other machines that score and measure. Their "address" is "" if there are none.
   WorkerOptions workers = {};
+  /// The folder of a search for another machine, which knows what layers score. "": none.
+  std::string scores_in = {};
 };
 
 /// Returns the options with what a user left as it was so large that a search of a network like

@@ -80,7 +80,16 @@ Json about_this_machine() {
   return {{"version", lathe_version()},
           {"architecture", fmt::format("{}, caches of {} and {} KiB", full_name(target),
                                        target.cpu.l1_bytes >> 10, target.cpu.l2_bytes >> 10)},
-          {"machine", tuned_target(target)}};
+          {"machine", tuned_target(target)},
+          {"target", full_name(target)},
+          {"caches", {target.cpu.l1_bytes, target.cpu.l2_bytes}}};
+}
+
+Target target_of_machine(const Json& about) {
+  Target target = target_named(about.at("target").get<std::string>());
+  target.cpu.l1_bytes = about.at("caches").at(0);
+  target.cpu.l2_bytes = about.at("caches").at(1);
+  return target;
 }
 
 SearchTasks::Loaded& SearchTasks::load(const Json& search) {

@@ -33,9 +33,13 @@ struct TaskSearch {
 nlohmann::json to_json(const TaskSearch& search);
 TaskSearch task_search_from_json(const nlohmann::json& json);
 
-/// Says what this machine is: {"version", "architecture", "machine"}. Scores have the same bits
-/// where version and architecture are the same; times can be compared where the machine is, too.
+/// Says what this machine is: {"version", "architecture", "machine", "target", "caches"}. Scores
+/// have the same bits where version and architecture are the same; times can be compared where the
+/// machine is, too.
 nlohmann::json about_this_machine();
+
+/// Returns the target of a machine that said so of itself.
+Target target_of_machine(const nlohmann::json& about);
 
 class SearchTasks {
  public:

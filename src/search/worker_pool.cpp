@@ -125,6 +125,10 @@ std::optional<WorkerPool::Answer> WorkerPool::heard(const std::string& line) {
   Json json = Json::parse(line, nullptr, false);
   if (!json.is_object()) fail("the process that gives work to other machines says '{}'", line);
   if (json.contains("error")) fail("{}", json["error"].get<std::string>());
+  if (json.contains("machine")) {
+    machine_ = json["machine"];
+    return std::nullopt;
+  }
   if (json.contains("warning")) {
     if (warn_) warn_(json["warning"].get<std::string>());
     return std::nullopt;
@@ -132,6 +136,13 @@ std::optional<WorkerPool::Answer> WorkerPool::heard(const std::string& line) {
   Answer answer{json.at("id"), json.value("result", Json()), json.value("failed", "")};
   if (open_.erase(answer.id) == 0) return std::nullopt;  // it was forgotten
   return answer;
+}
+
+Json WorkerPool::machine(const std::function<bool()>& stop) {
+  while (machine_.is_null() && !(stop && stop())) {
+    if (auto text = line(look)) heard(*text);
+  }
+  return machine_;
 }
 
 std::optional<WorkerPool::Answer> WorkerPool::next(const std::function<bool()>& stop) {

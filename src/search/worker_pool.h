@@ -45,6 +45,10 @@ class WorkerPool {
   WorkerPool(const WorkerPool&) = delete;
   WorkerPool& operator=(const WorkerPool&) = delete;
 
+  /// Returns what the machines are that measure, as they say it themselves; waits for one. Nothing
+  /// once "stop" says so.
+  nlohmann::json machine(const std::function<bool()>& stop);
+
   /// Sends a task; returns its number.
   long ask(nlohmann::json task);
   /// Forgets tasks: there will be no answers.
@@ -59,6 +63,7 @@ class WorkerPool {
   int stream_ = -1;
   long asked_ = 0;
   std::set<long> open_;
+  nlohmann::json machine_ = nullptr;
   std::string text_;  // that was read, and is no whole line yet
 
   void start(const std::vector<std::string>& words);

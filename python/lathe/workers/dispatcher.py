@@ -20,6 +20,7 @@ USUAL = 15  # the times of the original that tell what is usual
 FEWEST = 3  # of which there must be so many
 PAUSE = 5.0  # seconds before what was disturbed is measured again
 BATCH = 0.5  # seconds that a worker is to be busy with the variants of one task
+TOGETHER = 0.005  # seconds in which what comes in is taken together: Dask likes many at once
 SENT = 2  # tasks that a worker has at a time: one is done while another one travels
 
 
@@ -56,6 +57,8 @@ class Dispatcher:
         self._name, self._count, self._looked = uuid.uuid4().hex[:8], 0, 0.0
         self._client = place.client()
         self._is_over = False
+        if not kind:
+            say({"machine": here})
 
     def hear(self, message):
         """Takes a message of the search; from any thread. None: it is over."""
@@ -78,6 +81,7 @@ class Dispatcher:
         found = []
         try:
             found.append(self._inbox.get(timeout=0.1))
+            time.sleep(TOGETHER)
             while True:
                 found.append(self._inbox.get_nowait())
         except queue.Empty:
@@ -215,18 +219,13 @@ class Dispatcher:
         able = {"scores": set(), "measures": set()}
         for address, each in workers.items():
             about = machine.about_in(each["resources"])
-            unable = self._why_not(about)
-            if unable and unable != self._only_scores(about):
-                self._tell_of(address, each, unable)
-                continue
-            if address in self._silent:
-                continue
-            able["scores"].add(address)
-            self._threads = max(self._threads, about["threads"])
-            if unable:
-                self._tell_of(address, each, unable)
-            else:
-                able["measures"].add(address)
+            reasons = self._reasons(about)
+            self._tell_of(address, about, self._told_of(reasons))
+            for kind, reason in reasons.items():
+                if not reason and address not in self._silent:
+                    able[kind].add(address)
+            if not reasons["scores"]:
+                self._threads = max(self._threads, about["threads"])
         self._able = able
         if self._silent:
             self._take_from_silent()
@@ -240,46 +239,65 @@ class Dispatcher:
         return now - since > SILENT
 
     def _why_not(self, about):
-        """Says why a machine cannot measure, or do anything; None if it can."""
-        here = self._here
+        """Says why a worker can do nothing; None if it may."""
         if about is None:
             return "it is a worker of Dask, but none of Lathe: 'lathe worker' starts those"
-        if about["version"] != here["version"]:
-            return f"it has Lathe {about['version']}, and this search {here['version']}"
-        if about["architecture"] != here["architecture"]:
-            return (f"it is {about['architecture']}, and this search scores on "
-                    f"{here['architecture']}: its scores would have other bits")
-        if self._kind and about["kind"] == self._kind and self._machine is None:
-            self._machine = about["machine"]
-        if about["machine"] != self._machine or (self._kind and about["kind"] != self._kind):
-            return self._only_scores(about)
+        if about["version"] != self._here["version"]:
+            return f"it has Lathe {about['version']}, and this search {self._here['version']}"
         return None
 
-    def _only_scores(self, about):
-        if about is None:
+    def _why_no_scores(self, about):
+        """Says why a machine scores nothing; None if it does."""
+        if about["architecture"] == self._here["architecture"]:
+            return None
+        return (f"it is {about['architecture']}, and this search scores on "
+                f"{self._here['architecture']}: its scores would have other bits")
+
+    def _why_no_measures(self, about):
+        """Says why a machine measures nothing; None if it does. The first one of a name says what
+        machines of that name are."""
+        if self._kind and about["kind"] == self._kind and self._machine is None:
+            self._machine = about["machine"]
+            self._say({"machine": {name: about.get(name) for name in self._here}})
+        if about["machine"] == self._machine and about["kind"] == (self._kind or about["kind"]):
             return None
         measured = self._machine or f"machines called '{self._kind}'"
-        is_named = f" ({about['kind']})" if about.get("kind") else ""
-        return (f"it scores, but measures nothing: it is {about['machine']}{is_named}, and times "
-                f"are of {measured}")
+        named = f" ({about['kind']})" if about["kind"] else ""
+        return f"it is {about['machine']}{named}, and times are of {measured}"
 
-    def _tell_of(self, address, worker, reason):
-        if address in self._told:
+    def _reasons(self, about):
+        """Says why a worker does not do each kind of work; None where it does."""
+        unable = self._why_not(about)
+        if unable:
+            return {"scores": unable, "measures": unable}
+        return {"scores": self._why_no_scores(about), "measures": self._why_no_measures(about)}
+
+    @staticmethod
+    def _told_of(reasons):
+        """Says what a worker does not do; "" if it does all."""
+        told = list(dict.fromkeys(reason for reason in reasons.values() if reason))
+        if not told or all(reasons.values()):
+            return "; ".join(told)
+        done, left = sorted(reasons, key=lambda kind: reasons[kind] is not None)
+        return f"it {done}, but {left} nothing: {told[0]}"
+
+    def _tell_of(self, address, about, reason):
+        if not reason or address in self._told:
             return
         self._told.add(address)
-        about = machine.about_in(worker["resources"]) or {}
-        self._say({"warning": f"worker {about.get('host', '')} at {address}: {reason}"})
+        self._say({"warning": f"worker {(about or {}).get('host', '')} at {address}: {reason}"})
 
     def _check_somebody_is_there(self, workers):
         now = time.monotonic()
         for kind, waiting in self._waiting.items():
-            is_alone = bool(waiting) and not self._able[kind]
+            is_wanted = bool(waiting) or (kind == "measures" and self._machine is None)
+            is_alone = is_wanted and not self._able[kind]
             if not is_alone:
                 self._alone_since[kind] = None
                 continue
             self._alone_since[kind] = self._alone_since[kind] or now
             if now - self._alone_since[kind] > self._place.patience:
-                reasons = {self._why_not(machine.about_in(each["resources"]))
+                reasons = {self._reasons(machine.about_in(each["resources"]))[kind]
                            for each in workers.values()} - {None}
                 told = "; ".join(sorted(reasons)) or "'lathe worker' starts one"
                 raise Error(f"no worker at {self._place.address} {kind} for this search, for "
@@ -319,10 +337,17 @@ class Dispatcher:
 
     def _send(self):
         for kind in self._waiting:
-            room = self._room(kind)
+            room, together = self._room(kind), []
             while room > 0 and (tasks := self._next(kind)):
-                self._submit(kind, tasks)
                 room -= 1
+                # Not where it failed before, or where nobody answers, if there are others.
+                others = self._able[kind] - tasks[0].failed_on
+                if others and (self._silent or tasks[0].failed_on):
+                    self._submit(kind, [tasks], workers=sorted(others))
+                else:
+                    together.append(tasks)
+            if together:
+                self._submit(kind, together)
 
     def _room(self, kind):
         """Returns how many more tasks the workers can take."""
@@ -360,30 +385,32 @@ class Dispatcher:
         share = len(self._waiting["scores"]) // (2 * max(1, len(self._able["scores"])))
         return max(1, min(busy, max(self._threads, share)))
 
-    def _submit(self, kind, tasks):
+    def _submit(self, kind, groups, **only):
+        """Sends tasks, each group of which goes to one worker."""
+        about = {**self._here, "machine": self._machine}
+        resource = (machine.scores(about) if kind == "scores"
+                    else machine.measures(about, self._kind))
+        keys = [self._next_key(tasks[0].do) for tasks in groups]
+        try:
+            futures = self._client.map(self._function, list(map(self._text, groups)), key=keys,
+                                       pure=False, resources={resource: 1}, **only)
+        except Exception:  # the scheduler is gone: _look() says so
+            for tasks in groups:
+                for task in tasks:
+                    self._wait(task)
+            self._looked = 0.0
+            return
+        for key, tasks, future in zip(keys, groups, futures):
+            self._sent[key] = (tasks, kind, future)
+            future.add_done_callback(lambda _, key=key: self._inbox.put(("ended", key)))
+
+    def _text(self, tasks):
+        """Returns what a worker is told to do."""
         body = {"search": self._files.search, **tasks[0].asked}
         if tasks[0].do == "layer":
             body = {"search": self._files.search, "do": "layers",
                     "layers": [task.asked for task in tasks]}
-        text = json.dumps({"task": body, "files": self._files.name, "limit": LIMIT})
-        about = {**self._here, "machine": self._machine}
-        resource = (machine.scores(about) if kind == "scores"
-                    else machine.measures(about, self._kind))
-        key = self._next_key(tasks[0].do)
-        # Not where it failed before, or where nobody answers, if there are others.
-        others = self._able[kind] - tasks[0].failed_on
-        is_free = not self._silent and not tasks[0].failed_on
-        only = {} if is_free or not others else {"workers": sorted(others)}
-        try:
-            future = self._client.submit(self._function, text, key=key, pure=False,
-                                         resources={resource: 1}, **only)
-        except Exception:  # the scheduler is gone: _look() says so
-            for task in tasks:
-                self._wait(task)
-            self._looked = 0.0
-            return
-        self._sent[key] = (tasks, kind, future)
-        future.add_done_callback(lambda _: self._inbox.put(("ended", key)))
+        return json.dumps({"task": body, "files": self._files.name, "limit": LIMIT})
 
     def _next_key(self, what):
         self._count += 1

@@ -29,9 +29,10 @@ class LatheWorker(Worker):
     def __init__(self, *args, threads=0, kind="", idle=0.5, resources=None, **options):
         self.engine = self.new_engine(int(threads))
         self.kept, self.idle = KeptFiles(), float(idle)
-        self.told = {**self.engine.about, "kind": kind, "host": os.uname().nodename}
+        self.told = {"kind": kind, "host": os.uname().nodename, **self.engine.about}
         resources = {**(resources or {}), ABOUT + json.dumps(self.told): 1,
-                     scores(self.told): 1, measures(self.told): 1, measures(self.told, kind): 1}
+                     scores(self.told): 1, measures(self.told): 1,
+                     measures(self.told, self.told["kind"]): 1}
         super().__init__(*args, **{**options, "nthreads": 1, "resources": resources})
 
     @staticmethod
