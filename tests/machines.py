@@ -1,12 +1,14 @@
 #!/usr/bin/python3
 """Searches on many machines, which are processes of this one.
 
-Usage: tests/machines.py LATHE same|kills|errors|placing [PYTHON]
+Usage: tests/machines.py LATHE same|kills|fleet|errors|placing [PYTHON]
 
 same     The same tables lead to the same winner, and scores have the same bits, here and with
          1 and 3 workers.
 kills    20 kills of workers and 5 of the scheduler: no trial is lost, none fails, and the winner is
          that of a search that nobody disturbed.
+fleet    A winner for each of two kinds of machines: what layers score is found out once, and what
+         cannot be tuned is not.
 errors   A wrong address, an open one, a certificate that expired, a full disk on a worker, a
          worker that is none: each is told in a line.
 placing  What the dispatcher does with machines that die, hang, lie, or are of another version.
@@ -29,6 +31,7 @@ import sys
 import tempfile
 import threading
 import time
+import warnings
 
 SKIPPED = 77
 KILLS, KILLS_OF_SCHEDULERS = 20, 5
@@ -193,6 +196,42 @@ def kill_during(lathe, run, cluster, victims, draw):
     output, _ = child.communicate(timeout=400)
     assert child.returncode in (0, 1), output
     assert not [key for key in known if known[key] != trials(run).get(key)], "lost at the end"
+
+
+def test_fleet(lathe, folder):
+    other = folder / "other"  # the same program on a machine that says it is another one
+    other.write_text(f"""#!/bin/sh
+'{lathe}' "$@" | sed -u '1s/"machine":"[^"]*"/"machine":"another"/'
+""")
+    other.chmod(0o755)
+    cluster = Cluster(lathe, 2)
+    try:
+        for i, (kind, program) in enumerate((("rack1", lathe), ("rack2", other))):
+            words = cluster.commands[f"worker {i}"]
+            cluster.commands[f"worker {i}"] = ["/usr/bin/env", f"LATHE_PROGRAM={program}", *words,
+                                               "--kind", kind]
+        for name in ("worker 0", "worker 1"):
+            with cluster.lock:
+                if name in cluster.processes:
+                    cluster.processes[name].kill()
+        told = search(lathe, folder / "run", "--workers", cluster.address, "--machine",
+                      "rack1,rack2")
+    finally:
+        cluster.close()
+    one, two = folder / "run" / "rack1", folder / "run" / "rack2"
+    assert "warning" not in told, told
+    machines = [dict(table(each, "SELECT name, value FROM identity"))["machine"]
+                for each in (one, two)]
+    assert machines[0] != "another" and machines[1] == "another", machines
+    scored = {name: value for name, value in numbers(one).items() if " of " in name
+              and not name.startswith("seconds")}
+    assert scored and scored.items() <= numbers(two).items()
+    first, second = ({key: trial[3] for key, trial in trials(each).items()} for each in (one, two))
+    assert first.keys() & second.keys() and not first.items() & second.items(), "shared times"
+    for each in (one, two):
+        subprocess.run([str(lathe), "verify", str(each / "bundle")], check=True,
+                       capture_output=True, env=environment(lathe))
+    print(f"rack1 and rack2: {len(first)} and {len(second)} trials, {len(scored)} scores of both")
 
 
 def numbers_if_any(folder):
@@ -385,6 +424,11 @@ def test_placing(_lathe, _folder):
     answers, others = Placed(machine({"version": "9"})).all(tasks[:1])
     assert not answers and "no worker" in others[-1], others
     print(others[-1])
+    for other in ("rack", "shelf"):  # another machine of the name, and one of another name
+        answers, others = Placed(machine({"kind": "rack"}),
+                                 machine({"kind": other, "machine": "other"}),
+                                 kind="rack").all(tasks)
+        assert len(others) == (other == "rack"), others
     fast = machine({"machine": "fast", "kind": "rack"},
                    lambda n, task, result: {**result, "own": 0.5})
     placed = Placed(machine(), fast, machine({"kind": "rack"}), kind="rack")
@@ -407,6 +451,7 @@ def main(lathe, part, other=""):
         print("skipped: distributed is not installed (scripts/setup --all)")
         sys.exit(SKIPPED)
     lathe = pathlib.Path(lathe).resolve()
+    warnings.simplefilter("ignore")  # of Dask, about ports
     with tempfile.TemporaryDirectory() as folder:
         globals()[f"test_{part}"](lathe, pathlib.Path(folder))
 

@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import warnings
 
 
 def main(words):
@@ -36,6 +37,7 @@ def main(words):
 def _work(words, say):
     import logging
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    warnings.simplefilter("ignore")  # of Dask, about ports and such
     from lathe.workers import security
     from lathe.workers.dispatcher import Dispatcher, listen
     from lathe.workers.place import Place

@@ -220,7 +220,10 @@ class Dispatcher:
         for address, each in workers.items():
             about = machine.about_in(each["resources"])
             reasons = self._reasons(about)
-            self._tell_of(address, about, self._told_of(reasons))
+            # Machines of other names were not asked for: that they only score is no news.
+            is_meant = not (self._kind and about and about["kind"] != self._kind)
+            if is_meant or all(reasons.values()):
+                self._tell_of(address, about, self._told_of(reasons))
             for kind, reason in reasons.items():
                 if not reason and address not in self._silent:
                     able[kind].add(address)

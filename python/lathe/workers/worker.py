@@ -6,6 +6,7 @@ import logging
 import signal
 import sys
 import time
+import warnings
 
 from lathe.error import Error
 from lathe.workers import security
@@ -74,6 +75,7 @@ def main(words):
 
 if __name__ == "__main__":
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    warnings.simplefilter("ignore")  # of Dask, about ports and such
     try:
         sys.exit(main(sys.argv[1:]))
     except ImportError as error:
