@@ -243,20 +243,15 @@ def numbers_if_any(folder):
 
 def certificates(folder):
     """Writes a certificate that is good and one that expired, both signed by themselves."""
-    for name, days in (("good", ["-days", "2"]),
-                       ("old", ["-not_before", "20200101000000Z", "-not_after",
-                                "20200201000000Z"])):
-        words = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout",
-                 folder / f"{name}.key", "-out", folder / f"{name}.pem", "-subj",
-                 "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
-        if name == "old":
-            return _old_certificate(folder)
-        subprocess.run([*map(str, words), *days], check=True, capture_output=True)
-    return True
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout",
+                    folder / "good.key", "-out", folder / "good.pem", "-subj", "/CN=localhost",
+                    "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1", "-days", "2"],
+                   check=True, capture_output=True)
+    _old_certificate(folder)
 
 
 def _old_certificate(folder):
-    """OpenSSL 3.0 has no word for the first day: "openssl ca" has."""
+    """"openssl req" has no word for the first day, "openssl ca" has."""
     authority = folder / "authority"
     authority.mkdir()
     (authority / "index.txt").write_text("")
@@ -271,7 +266,6 @@ def _old_certificate(folder):
                     "-keyfile", folder / "old.key", "-in", folder / "old.csr", "-out",
                     folder / "old.pem", "-startdate", "20200101000000Z", "-enddate",
                     "20200201000000Z", "-notext"], check=True, capture_output=True)
-    return True
 
 
 def fails(lathe, folder, *words, **more):
@@ -292,6 +286,7 @@ def test_errors(lathe, folder):
     assert "no certificate" in fails(lathe, folder, "--workers", "tls://127.0.0.1:9", "--tls-ca",
                                      "/nowhere.pem")
     assert "needs certificates" in fails(lathe, folder, "--workers", "tls://127.0.0.1:9")
+    test_full_disk(lathe, folder)
     certificates(folder)
     for name, told in (("old", "expired"), ("good", "")):
         scheduler = subprocess.Popen(
@@ -322,6 +317,34 @@ def test_errors(lathe, folder):
         finally:
             scheduler.kill()
             scheduler.wait()
+
+
+def test_full_disk(lathe, folder):
+    """One of two workers has no room for the data: the other one does all."""
+    import numpy
+    images = folder / "images.npy"
+    numpy.save(images, numpy.random.default_rng(1).random((200, 3, 32, 32), numpy.float32))
+    numpy.save(folder / "labels.npy", numpy.arange(200) % 10)
+    (folder / "disk").mkdir()
+    cluster = Cluster(lathe, 2)
+    try:
+        worker = " ".join(cluster.commands.pop("worker 1"))
+        cluster.commands["worker 1"] = [
+            "unshare", "-m", "bash", "-c",
+            f"mount -t tmpfs -o size=700k tmpfs {folder}/disk && TMPDIR={folder}/disk "
+            f"{worker} || sleep 9"]
+        if subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", folder / "disk"],
+                          capture_output=True).returncode:
+            print("left out: no disk can be mounted here")
+            return
+        time.sleep(5)  # both are there before the search is
+        told = search(lathe, folder / "full", "--workers", cluster.address, "--data",
+                      f"npy:{images},{folder}/labels.npy")
+    finally:
+        cluster.close()
+    line = [line for line in told.splitlines() if "No space left" in line]
+    assert line, told
+    print(line[0])
 
 
 class Placed:

@@ -51,6 +51,7 @@ class Dispatcher:
         self._able = {"scores": set(), "measures": set()}
         self._alone_since = {"scores": None, "measures": None}
         self._told, self._seen, self._silent, self._sending = set(), {}, set(), set()
+        self._unfit = {}  # why workers cannot have the files of the search, by address
         self._threads, self._seconds = 1, None  # of a worker; for a variant, on a worker
         self._usual, self._disturbed = collections.deque(maxlen=USUAL), set()
         self._machine = here["machine"] if not kind else None
@@ -132,7 +133,11 @@ class Dispatcher:
 
     def _answered(self, tasks, answer):
         if "needs" in answer:
-            self._send_files(answer["worker"])
+            if answer["worker"] in self._unfit:
+                for able in self._able.values():
+                    able.discard(answer["worker"])
+            else:
+                self._send_files(answer["worker"])
             for task in tasks:
                 self._wait(task)
             return
@@ -193,9 +198,8 @@ class Dispatcher:
                                      workers=[worker], pure=False, key=self._next_key("files"))
 
         def kept(future):
-            reason = future.result() if future.status == "finished" else ""
-            if reason:
-                self._say({"warning": f"{worker}: {reason}"})
+            if future.status == "finished" and (reason := future.result()):
+                self._unfit[worker] = reason
             self._sending.discard(worker)
         future.add_done_callback(kept)
 
@@ -219,7 +223,7 @@ class Dispatcher:
         able = {"scores": set(), "measures": set()}
         for address, each in workers.items():
             about = machine.about_in(each["resources"])
-            reasons = self._reasons(about)
+            reasons = self._reasons(address, about)
             # Machines of other names were not asked for: that they only score is no news.
             is_meant = not (self._kind and about and about["kind"] != self._kind)
             if is_meant or all(reasons.values()):
@@ -268,9 +272,9 @@ class Dispatcher:
         named = f" ({about['kind']})" if about["kind"] else ""
         return f"it is {about['machine']}{named}, and times are of {measured}"
 
-    def _reasons(self, about):
+    def _reasons(self, address, about):
         """Says why a worker does not do each kind of work; None where it does."""
-        unable = self._why_not(about)
+        unable = self._why_not(about) or self._unfit.get(address)
         if unable:
             return {"scores": unable, "measures": unable}
         return {"scores": self._why_no_scores(about), "measures": self._why_no_measures(about)}
@@ -300,8 +304,8 @@ class Dispatcher:
                 continue
             self._alone_since[kind] = self._alone_since[kind] or now
             if now - self._alone_since[kind] > self._place.patience:
-                reasons = {self._reasons(machine.about_in(each["resources"]))[kind]
-                           for each in workers.values()} - {None}
+                reasons = {self._reasons(address, machine.about_in(each["resources"]))[kind]
+                           for address, each in workers.items()} - {None}
                 told = "; ".join(sorted(reasons)) or "'lathe worker' starts one"
                 raise Error(f"no worker at {self._place.address} {kind} for this search, for "
                             f"{self._place.patience} s: {told}")
@@ -345,7 +349,7 @@ class Dispatcher:
                 room -= 1
                 # Not where it failed before, or where nobody answers, if there are others.
                 others = self._able[kind] - tasks[0].failed_on
-                if others and (self._silent or tasks[0].failed_on):
+                if others and (self._silent or self._unfit or tasks[0].failed_on):
                     self._submit(kind, [tasks], workers=sorted(others))
                 else:
                     together.append(tasks)
