@@ -16,6 +16,7 @@ placing  What the dispatcher does with machines that die, hang, lie, or are of a
 PYTHON has Dask's distributed and NumPy, unless this one has. Exit status 77 (skipped) where neither
 does.
 """
+import doctest
 import importlib.util
 import json
 import os
@@ -395,7 +396,9 @@ class Placed:
 def test_placing(_lathe, _folder):
     sys.path.insert(0, str(ROOT / "python"))
     from lathe.error import Error
-    from lathe.workers import simulate
+    from lathe.workers import machine as of_workers
+    from lathe.workers import security, simulate
+    assert not any(doctest.testmod(module).failed for module in (of_workers, security))
 
     def machine(about=None, fault=None):
         """Returns what makes an engine that is another machine, or does something wrong."""

@@ -235,7 +235,10 @@ class Dispatcher:
                 self._threads = max(self._threads, about["threads"])
         self._able = able
         if self._silent:
-            self._take_from_silent()
+            try:
+                self._take_from_silent()
+            except (OSError, TimeoutError, RuntimeError) as error:
+                self._connect_again(error)
         self._check_somebody_is_there(workers)
 
     def _is_silent(self, address, worker, now):

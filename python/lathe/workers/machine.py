@@ -14,6 +14,7 @@ from lathe.workers.files import KeptFiles
 
 SCORES, MEASURES, ABOUT = "lathe scores ", "lathe measures ", "lathe about "
 PATIENCE = 30  # seconds that a measurement waits until the machine is idle
+TURN = 300  # seconds that a worker waits for others of its machine
 LOOK = 0.2  # seconds for which the machine is looked at
 
 
@@ -109,8 +110,16 @@ def _machine(is_timed):
     """Holds the machine: all of it for a measurement, together with others for scores. Workers
     beside this one, of this search or another, wait meanwhile."""
     path = os.path.join(tempfile.gettempdir(), f"lathe-machine-{os.getuid()}.lock")
+    how, end = fcntl.LOCK_EX if is_timed else fcntl.LOCK_SH, time.monotonic() + TURN
     with open(path, "a") as file:
-        fcntl.flock(file, fcntl.LOCK_EX if is_timed else fcntl.LOCK_SH)
+        while True:
+            try:
+                fcntl.flock(file, how | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise Error(f"another worker of this machine has had it for {TURN} s") from None
+                time.sleep(0.02)
         yield
 
 

@@ -11,7 +11,8 @@ HERE = ("localhost", "127.0.0.1", "::1", "")
 
 def add_options(parser):
     """Adds the options that clients and workers share."""
-    parser.add_argument("--tls-ca", "--tls-ca-file", metavar="FILE", help="who signs the certificates")
+    parser.add_argument("--tls-ca", "--tls-ca-file", metavar="FILE",
+                        help="who signs the certificates")
     parser.add_argument("--tls-cert", metavar="FILE", help="this one's certificate")
     parser.add_argument("--tls-key", metavar="FILE", help="its key")
     parser.add_argument("--insecure", action="store_true",

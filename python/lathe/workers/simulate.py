@@ -1,16 +1,18 @@
 """Simulates searches on many machines: ``python -m lathe.workers.simulate``.
 
 What a search asks for, the dispatcher, Dask's scheduler and its workers are real. Only the work is
-not: it sleeps for as long as it would take. So what is seen is the cost of giving out work. All of
-it runs in this process, workers too; they share its processor with the scheduler, which they would
+not: it sleeps for as long as it would take. So what is seen is the cost of giving out work. Workers
+are in this process, or in a few others; they share a machine with the scheduler, which they would
 not elsewhere.
 """
 import argparse
+import asyncio
 import json
 import logging
 import math
 import queue
 import random
+import subprocess
 import sys
 import threading
 import time
@@ -51,25 +53,38 @@ def sleeping(text):
                        "seconds": time.monotonic() - begin})
 
 
+def simulated(engine):
+    """Returns the class of workers that such an engine works for."""
+    from lathe.workers.machine import LatheWorker
+
+    class SimulatedWorker(LatheWorker):
+        """A worker that sleeps."""
+
+        @staticmethod
+        def new_engine(threads):
+            return engine(1)
+    return SimulatedWorker
+
+
 class Place:
-    """A scheduler and so many workers, in this process. ``engine`` makes what does their work."""
+    """A scheduler and so many workers, in this process or in others. ``engine`` makes what does
+    their work."""
 
     address, patience = "simulation", 60
 
-    def __init__(self, count, engine=Sleeper):
+    def __init__(self, count, engine=Sleeper, processes=0):
         from distributed import LocalCluster
-        from lathe.workers.machine import LatheWorker
-
-        class SimulatedWorker(LatheWorker):
-            """A worker that sleeps."""
-
-            @staticmethod
-            def new_engine(threads):
-                return engine(1)
-
-        self.cluster = LocalCluster(n_workers=count, threads_per_worker=1, processes=False,
-                                    worker_class=SimulatedWorker, dashboard_address=None,
-                                    memory_limit=0, idle=1, silence_logs=logging.CRITICAL)
+        own = 0 if processes else count
+        where = {"processes": False}
+        if processes:
+            where = {"host": "127.0.0.1", "protocol": "tcp://"}
+        self.cluster = LocalCluster(n_workers=own, threads_per_worker=1,
+                                    worker_class=simulated(engine), dashboard_address=None,
+                                    memory_limit=0, idle=1, silence_logs=logging.CRITICAL, **where)
+        self._others = [subprocess.Popen([sys.executable, "-m", "lathe.workers.simulate", "--join",
+                                          self.cluster.scheduler_address, "--workers",
+                                          str(count // processes)])
+                        for _ in range(processes)]
 
     def client(self):
         """Returns a client of Dask."""
@@ -78,7 +93,18 @@ class Place:
 
     def close(self):
         """Ends it."""
+        for process in self._others:
+            process.kill()
+            process.wait()
         self.cluster.close()
+
+
+async def join(address, count):
+    """Works for a scheduler, as so many workers."""
+    workers = [simulated(Sleeper)(address, idle=1, memory_limit=0, silence_logs=logging.CRITICAL)
+               for _ in range(count)]
+    await asyncio.gather(*workers)
+    await asyncio.gather(*(worker.finished() for worker in workers))
 
 
 def tasks_of(count, what, seconds, seed=1):
@@ -93,15 +119,18 @@ def tasks_of(count, what, seconds, seed=1):
     return tasks
 
 
-def simulate(workers, count, what, seconds):
+def simulate(workers, count, what, seconds, processes=0):
     """Simulates a search; returns what came of it."""
     from lathe.workers.dispatcher import Dispatcher
     begin = time.monotonic()
-    place, answers = Place(workers), queue.SimpleQueue()
+    place, answers = Place(workers, processes=processes), queue.SimpleQueue()
     search = {"network": {"network": "", "apply": []}, "data": "synthetic:0"}
     dispatcher = Dispatcher(place, answers.put, search, ABOUT, function=sleeping)
     thread = threading.Thread(target=dispatcher.run, daemon=True)
     thread.start()
+    client = place.client()
+    client.wait_for_workers(workers)
+    client.close()
     started, tasks, best = time.monotonic(), tasks_of(count, what, seconds), (math.inf, 0)
     for task in tasks:
         dispatcher.hear(dict(task))
@@ -132,16 +161,23 @@ def main(words):
     parser.add_argument("--seconds", type=float, default=2.5, help="that a measurement takes")
     parser.add_argument("--score", type=float, default=0.05, help="that a variant's score takes")
     parser.add_argument("--what", choices=["measures", "scores", "both"], default="both")
+    parser.add_argument("--processes", type=int, default=0,
+                        help="beside this one, in which the workers are")
+    parser.add_argument("--join", metavar="ADDRESS", help="be the workers of another simulation")
     given = parser.parse_args(words)
     import dask
     dask.config.set(ASIDE)
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    if given.join:
+        asyncio.run(join(given.join, given.workers[0]))
+        return
     kinds = ["scores", "measures"] if given.what == "both" else [given.what]
     for what in kinds:
         for workers in given.workers:
             seconds = given.seconds if what == "measures" else given.score
             count = given.tasks or max(20 * workers, 200 if what == "scores" else 20)
-            print(json.dumps(simulate(workers, count, what, seconds)), flush=True)
+            print(json.dumps(simulate(workers, count, what, seconds, given.processes)),
+                  flush=True)
 
 
 if __name__ == "__main__":
