@@ -10,4 +10,6 @@ def main():
     """Becomes the program."""
     package = pathlib.Path(importlib.util.find_spec("lathe").origin).parent
     program = package / "native" / "lathe"
+    # Searches on other machines begin with this Python.
+    os.environ["LATHE_PYTHON"] = sys.executable
     os.execv(program, [str(program), *sys.argv[1:]])

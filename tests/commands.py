@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = [ROOT / "README.md", ROOT / "HACKING.md", ROOT / "bench/README.md",
              *sorted((ROOT / "docs").glob("*.md"))]
 OPTION = r"(?<![\w-])--[a-z][a-z_-]*"
-# Options of other programs that documents call: ctest, googletest.
-OTHERS = {"--preset", "--gtest_filter"}
+# Options of other programs that documents call: ctest, googletest, dask.
+OTHERS = {"--preset", "--gtest_filter", "--port", "--tls-ca-file"}
 # Verbs whose examples are quick, and read nothing but what is installed.
 QUICK = ["apply", "conformance", "emit", "explain", "help", "inspect", "list"]
 

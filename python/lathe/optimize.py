@@ -1,5 +1,6 @@
 """Searching for faster networks."""
 import os
+import sys
 
 from lathe import _work
 from lathe.data import dataset
@@ -14,7 +15,7 @@ def optimize(net: Network, *, data=None, tolerance=None, budget=None, work_dir=N
     ``data`` is as ``lathe.dataset`` takes it; without, samples are generated. ``tolerance`` is how
     many points of accuracy may be lost, ``budget`` how long it may take, like ``"10m"``. Other
     options are those of the command: samples, seeds, variants, exact, tune, threads, strategy,
-    precision, constraint, families, without, include, exclude, thorough ...
+    precision, constraint, families, without, include, exclude, thorough, workers ...
 
     Ctrl-C ends the search with the best that was found. The same call goes on with it: everything
     that was measured is in ``work_dir`` (``runs/NETWORK`` unless told).
@@ -38,5 +39,7 @@ def frontier(net: Network, *, data=None, points=None, least=None, most=None, wor
 
 def _search(net, data, work_dir, options, what, **more):
     command = f"lathe.{what}({net.source!r})"
+    if options.get("workers"):
+        options = {"python": sys.executable, **options}
     return {**net.options, "data": dataset(data), "command": command,
             "work_dir": None if work_dir is None else os.fspath(work_dir), **more, **options}

@@ -22,6 +22,13 @@ nlohmann::json run_optimize(Options& options, const JobListener& listener) {
   options.read("budget", budget);
   options.read("blocks", job.blocks);
   options.read("thorough", is_thorough);
+  options.read("workers", job.workers.address);
+  options.read("python", job.workers.python);
+  options.read("machine", job.workers.kind);
+  options.read("tls_ca", job.workers.tls_ca);
+  options.read("tls_cert", job.workers.tls_cert);
+  options.read("tls_key", job.workers.tls_key);
+  options.read("insecure", job.workers.insecure);
   options.check_all_read();
   job.limits = {parse_limit("max_params", max_params), parse_limit("max_macs", max_macs),
                 parse_latency("constraint", constraint)};

@@ -2,6 +2,7 @@
 // score: before training (first_order.h), and of a trained network (kept.h).
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,21 @@ struct LayerWidth {
   long groups = 1;  ///< each of them reads every n-th channel
 };
 
+/// A layer, and what it is to become.
+struct LayerQuestion {
+  std::string layer;
+  Recipe recipe;
+  std::optional<LayerWidth> width;
+};
+
+/// Who asks many questions. Both functions may be called by several threads at once.
+struct LayerAnswers {
+  /// Is the answer to a question still wanted? It is asked before work on it begins.
+  std::function<bool(size_t question)> wanted;
+  /// Is told an answer; nothing if the layer cannot be scored so.
+  std::function<void(size_t question, const std::optional<LayerChange>& answer)> tell;
+};
+
 class LayerScores {
  public:
   virtual ~LayerScores() = default;
@@ -64,6 +80,11 @@ class LayerScores {
   /// may call this at once.
   virtual LayerChange change(const std::string& layer, const Recipe& recipe,
                              const std::optional<LayerWidth>& width = std::nullopt) = 0;
+
+  /// Answers many questions, in their order, so many at a time; those that are not wanted any more
+  /// are left out.
+  virtual void change_all(const std::vector<LayerQuestion>& questions, int workers,
+                          const LayerAnswers& answers);
 
   /// Returns how gradients flow; layers are numbered as original() has them.
   virtual GradientFlow flow() = 0;

@@ -1,5 +1,8 @@
 // optimize.cpp: "lathe optimize NETWORK": a faster network that keeps its capacity, with proof.
 #include "jobs/optimize.h"
+
+#include <sstream>
+
 #include "base/error.h"
 #include "cli/verb_command_line.h"
 #include "cli/verb_interruption.h"
@@ -9,7 +12,9 @@
 #include "cli/verb_search_show.h"
 #include "cli/verb_space.h"
 #include "cli/verb_target.h"
+#include "cli/verb_workers.h"
 #include "jobs/amount.h"
+#include "jobs/fleet.h"
 #include "jobs/search_precision.h"
 
 namespace lathe::cli {
@@ -40,21 +45,32 @@ OptimizeOptions job_of(const OptimizeArgs& options) {
     job.gpu = target;
     job.jobs = folder_options(options.jobs, "");
   }
+  job.workers.python = workers_python();
   job.lathe = own_path();
   job.command = command_line();
   return job;
 }
 
-OptimizeResult searched(const OptimizeArgs& options) {
-  OptimizeOptions job = job_of(options);
-  listen_to_interruptions();
-  SearchTelling telling(options.json, job.exact);
-  return lathe::optimize(job,
-                         {[&](const JobEvent& event) { telling.show(event); }, is_interrupted});
+/// Returns the names in "old,new".
+std::vector<std::string> names_in(const std::string& text) {
+  std::vector<std::string> names;
+  std::istringstream words(text);
+  for (std::string name; std::getline(words, name, ',');) names.push_back(name);
+  return names;
 }
 
-int run_optimize(const OptimizeArgs& options) {
-  OptimizeResult found = searched(options);
+std::vector<OptimizeResult> searched(const OptimizeArgs& options) {
+  OptimizeOptions job = job_of(options);
+  std::vector<std::string> machines = names_in(job.workers.kind);
+  listen_to_interruptions();
+  SearchTelling telling(options.json, job.exact);
+  JobListener listener{[&](const JobEvent& event) { telling.show(event); }, is_interrupted};
+  if (machines.size() > 1) return optimize_fleet(job, machines, listener);
+  return {lathe::optimize(job, listener)};
+}
+
+/// Prints what was found; returns the exit status.
+int told(const OptimizeArgs& options, const OptimizeResult& found) {
   if (found.waiting) {
     const RoundsWaiting& waiting = *found.waiting;
     print_waiting(options.jobs, {waiting.jobs, waiting.is_new, waiting.bytes, waiting.round},
@@ -72,6 +88,14 @@ int run_optimize(const OptimizeArgs& options) {
   }
   if (found.stopped) return interrupted_status;
   return is_success(*found.result) ? 0 : 1;
+}
+
+int run_optimize(const OptimizeArgs& options) {
+  int status = 0;
+  for (const OptimizeResult& found : searched(options)) {
+    status = std::max(status, told(options, found));
+  }
+  return status;
 }
 
 std::vector<std::string> strategy_names() {
@@ -129,6 +153,7 @@ std::function<int()> set_up_optimize(Command& app) {
   app.add_flag("!--no-blocks", job.blocks, "do not compare with what a list of blocks can do");
   add_target_argument(app, options->target, "the machine that networks are measured on");
   add_jobs_arguments(app, options->jobs);
+  add_workers_arguments(app, job.workers);
   app.add_option("--threads", job.threads, "number of workers that the network will run with")
       ->check(range(1, 256));
   app.add_option("--seed", job.score.network.seed, "seed of the search, weights and minibatches");

@@ -11,6 +11,8 @@
 #include "compile/tuned.h"
 #include "jobs/limits.h"
 #include "jobs/peers.h"
+#include "jobs/search_tasks.h"
+#include "search/task_forms.h"
 
 namespace lathe {
 namespace {
@@ -18,12 +20,13 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 Journal::Identity identity_of(const OptimizeOptions& options, const Graph& network,
-                              const GateRule& rule) {
+                              const GateRule& rule, const nlohmann::json& machine) {
   const ScoreArguments& score = options.score;
   Journal::Identity result{
       {"network", fmt::format("{} {:016x}", network.name, structural_hash(network))},
       {"version of Lathe", std::string(lathe_version())},
-      {"machine", tuned_target(options.gpu ? *options.gpu : native_target())},
+      {"machine", machine.is_null() ? tuned_target(options.gpu ? *options.gpu : native_target())
+                                    : machine["machine"].get<std::string>()},
       {"data", score.data + " " + score.normalize + (is_by_outputs(score) ? ", by outputs" : "")},
       {"scoring",
        fmt::format("{} samples, {} seeds from {}", score.samples, score.seeds, score.network.seed)},
@@ -61,18 +64,23 @@ NetworkSearch::NetworkSearch(const OptimizeOptions& options, const JobListener& 
       timed_(judge_->network),
       rule_(with_tolerance(judge_->rule, options.rule.tolerance)),
       folder_(options.folder),
-      identity_(identity_of(options, timed_, rule_)),
+      pool_(pool_for(options, listener)),
+      machine_(machine_of(pool_.get(), listener)),
+      identity_(identity_of(options, timed_, rule_, machine_)),
       journal_(own_folder(options.folder), identity_),
       original_(precision_.timed(initialised(timed_, options.score.network.seed), {},
                                  precision_.original())) {
   base_ = precision_.original();
-  if (rounds_ == nullptr) {
+  if (pool_) {
+    use_workers();
+  } else if (rounds_ == nullptr) {
     here_ = std::make_unique<NetworkBench>(original_, bench_options());
   } else {
     folder_.keep();
     rounds_->begin(original_);
   }
   if (!options.known_in.empty()) journal_.adopt(options.known_in);
+  if (!options.scores_in.empty()) journal_.adopt_scores(options.scores_in);
   compare_with_peers();
   measure_original();
   folder_.keep();
@@ -89,6 +97,38 @@ OptimizeResult NetworkSearch::run() {
   SearchReport report =
       searched(strategy_, input(), strategy_.name, Phase::trying, precision_.original());
   return ended(report, compared());
+}
+
+std::unique_ptr<WorkerPool> NetworkSearch::pool_for(const OptimizeOptions& options,
+                                                    const JobListener& listener) {
+  if (options.workers.address.empty()) return nullptr;
+  nlohmann::json search = to_json(TaskSearch{options.score, options.rule, options.threads});
+  return std::make_unique<WorkerPool>(
+      options.workers, search, about_this_machine(),
+      [&listener](const std::string& text) { listener(JobWarning{text}); });
+}
+
+nlohmann::json NetworkSearch::machine_of(WorkerPool* pool, const JobListener& listener) {
+  if (pool == nullptr) return nullptr;
+  nlohmann::json machine = pool->machine([&] { return listener.is_stopped(); });
+  if (machine.is_null()) throw JobStopped();
+  return machine;
+}
+
+void NetworkSearch::use_workers() {
+  scores_elsewhere_ = std::make_unique<WorkerScores>(
+      *pool_, *judge_->layers, [this](const std::string& text) { listener_(JobWarning{text}); });
+  elsewhere_ = std::make_unique<WorkerBench>(
+      *pool_, [this] { return listener_.is_stopped(); }, [] { throw JobStopped(); });
+}
+
+std::vector<Comparison> NetworkSearch::compared(const NetworkRecipe& recipe) {
+  if (!pool_) return judge_->compare(recipe);
+  pool_->ask({{"do", "network"}, {"recipe", print(recipe)}});
+  auto answer = pool_->next([this] { return listener_.is_stopped(); });
+  if (!answer) throw JobStopped();
+  if (!answer->failure.empty()) fail("{}", answer->failure);
+  return comparisons_from_json(answer->result.at("comparisons"));
 }
 
 BenchOptions NetworkSearch::bench_options() const {
@@ -163,7 +203,7 @@ void NetworkSearch::measure_original() {
   if (!journal_.number(all) || !journal_.number(rest)) {
     NetworkTimes times;
     try {
-      times = bench().measure(original_);
+      times = bench().measure_made({}, [this] { return original_; });
     } catch (const JobsWait&) {
       own_ = infinity;  // the tables ask for much more, and it is measured with them
       return;
@@ -202,7 +242,7 @@ bool NetworkSearch::fill_tables(bool links) {
   int workers = workers_of(options_.score);
   bool is_list = strategy_.space == SpaceOf::blocks;  // of which nothing is left out
   if (options_.space.most > 0 && !is_list) {
-    auto few = screened(space_, options_.space.most, rule_, *judge_->layers, journal_, workers,
+    auto few = screened(space_, options_.space.most, rule_, layers(), journal_, workers,
                         table_options(Phase::looking));
     if (!few) return false;
     space_ = std::move(*few);
@@ -213,21 +253,26 @@ bool NetworkSearch::fill_tables(bool links) {
     if (!measure_precisions()) return false;
   }
   tables_.mixing = std::make_shared<AssignmentMixing>(timed_, space_);
-  return measure_tables() && score_layers(tables_, space_, *judge_->layers, journal_, workers,
-                                          table_options(Phase::scoring));
+  return measure_tables() &&
+         score_layers(tables_, space_, layers(), journal_, workers, table_options(Phase::scoring));
 }
 
 bool NetworkSearch::measure_tables() {
   try {
-    return measure_layers(tables_, space_, timed_, bench(), journal_,
-                          table_options(Phase::measuring));
+    return measure_variants(tables_, space_, Phase::measuring);
   } catch (const JobsWait&) {
     if (options_.blocks && strategy_.space != SpaceOf::blocks) {
-      measure_layers(block_tables_, block_space(timed_, options_.space), timed_, bench(), journal_,
-                     table_options(Phase::comparing));
+      measure_variants(block_tables_, block_space(timed_, options_.space), Phase::comparing);
     }
     throw;
   }
+}
+
+bool NetworkSearch::measure_variants(LayerTables& tables, const NetworkSpace& space, Phase phase) {
+  auto measure = [&] {
+    return measure_layers(tables, space, timed_, bench(), journal_, table_options(phase));
+  };
+  return elsewhere_ ? elsewhere_->together(measure) : measure();
 }
 
 bool NetworkSearch::measure_precisions() {
@@ -291,7 +336,7 @@ SearchReport NetworkSearch::searched(const Strategy& strategy, const StrategyInp
     points = [this, others](const NetworkRecipe& recipe) { return points_of(recipe, others); };
   }
   SearchLaboratory laboratory{timed_,
-                              judge_->compare,
+                              [&](const NetworkRecipe& each) { return compared(each); },
                               options_.score.network.seed,
                               finish_in(others),
                               points,
@@ -313,9 +358,8 @@ bool NetworkSearch::fill_block_tables() {
   blocks_ = block_space(timed_, options_.space);
   block_tables_.mixing = std::make_shared<AssignmentMixing>(timed_, blocks_);
   TableOptions how = table_options(Phase::comparing);
-  return measure_layers(block_tables_, blocks_, timed_, bench(), journal_, how) &&
-         score_layers(block_tables_, blocks_, *judge_->layers, journal_, workers_of(options_.score),
-                      how);
+  return measure_variants(block_tables_, blocks_, Phase::comparing) &&
+         score_layers(block_tables_, blocks_, layers(), journal_, workers_of(options_.score), how);
 }
 
 std::vector<NetworkSearch::Baseline> NetworkSearch::compared() {

@@ -11,9 +11,12 @@
 #include "jobs/budget.h"
 #include "jobs/optimize.h"
 #include "jobs/search_precision.h"
+#include "jobs/search_tasks.h"
 #include "jobs/work_folder.h"
 #include "search/equal_tuning.h"
 #include "search/precision_tables.h"
+#include "search/worker_bench.h"
+#include "search/worker_scores.h"
 #include "strategies/strategy_run.h"
 
 namespace lathe {
@@ -47,10 +50,14 @@ class NetworkSearch {
   const Graph& timed_;  // in f32
   GateRule rule_;
   WorkFolder folder_;
+  std::unique_ptr<WorkerPool> pool_;  // of other machines; null: there are none
+  nlohmann::json machine_;            // that they measure on (search_tasks.h)
   Journal::Identity identity_;
   Journal journal_;
   Graph original_;
   std::unique_ptr<NetworkBench> here_;
+  std::unique_ptr<WorkerScores> scores_elsewhere_;
+  std::unique_ptr<WorkerBench> elsewhere_;
   std::vector<ResultPeer> peers_;
   double own_ = 0;  // seconds of the original, where a constraint asks for them
   LayerTables tables_;
@@ -61,8 +68,31 @@ class NetworkSearch {
 
   NetworkMeasurer& bench() {
     if (rounds_ != nullptr) return *rounds_;
+    if (elsewhere_) return *elsewhere_;
     return *here_;
   }
+
+  LayerScores& layers() {
+    if (scores_elsewhere_) return *scores_elsewhere_;
+    return *judge_->layers;
+  }
+
+  /// Finds other machines that work for this search; null: none are wanted.
+  static std::unique_ptr<WorkerPool> pool_for(const OptimizeOptions& options,
+                                              const JobListener& listener);
+  /// Returns what machine networks are measured on, where others measure.
+  static nlohmann::json machine_of(WorkerPool* pool, const JobListener& listener);
+  /// Are networks measured on machines unlike this one? Nothing is tuned there.
+  bool is_of_others() const { return pool_ && machine_ != about_this_machine(); }
+
+  /// Lets others score and measure.
+  void use_workers();
+
+  /// Compares a network with the original by all metrics of the rule.
+  std::vector<Comparison> compared(const NetworkRecipe& recipe);
+
+  /// Measures the variants of a space. Returns false if it was stopped.
+  bool measure_variants(LayerTables& tables, const NetworkSpace& space, Phase phase);
 
   std::string bundle() const { return options_.folder + "/bundle"; }
   BenchOptions bench_options() const;

@@ -28,10 +28,26 @@ nlohmann::json about(const SearchResult& result, const ScoreArguments& score) {
   return about;
 }
 
+/// Networks as machines elsewhere measure them: as templates choose, for nothing is tuned there.
+class UntunedElsewhere : public TunedMeasurer {
+ public:
+  UntunedElsewhere(WorkerBench& bench, CompileOptions how) : bench_(bench), how_(std::move(how)) {}
+
+  std::optional<NetworkTimes> measure(const Graph& candidate, const std::string& recipe) override {
+    return bench_.measure_made(parse_network_recipe(recipe), [&] { return candidate; });
+  }
+  CompileOptions compiling() const override { return how_; }
+
+ private:
+  WorkerBench& bench_;
+  CompileOptions how_;
+};
+
 }  // namespace
 
 EqualTuningOptions NetworkSearch::tuning_options(size_t networks) const {
-  double seconds = budget_.tuning_seconds(options_.tune, static_cast<int>(networks));
+  double tune = is_of_others() ? 0 : options_.tune;
+  double seconds = budget_.tuning_seconds(tune, static_cast<int>(networks));
   EqualTuningOptions how{bench_options(), seconds, options_.score.network.seed,
                          [this] { return listener_.is_stopped(); },
                          [this, seconds](const std::string& network, double elapsed) {
@@ -45,13 +61,21 @@ OptimizeResult NetworkSearch::ended(SearchReport report, const std::vector<Basel
   size_t networks = 2 + baselines.size() + 2 * (precision_.offered().size() - 1);
   EqualTuningOptions how = tuning_options(networks);
   EqualTuning equal(original_, options_.folder + "/tuned.db", journal_, how);
-  TunedMeasurer& tuning = rounds_ != nullptr ? static_cast<TunedMeasurer&>(*rounds_) : equal;
+  std::unique_ptr<TunedMeasurer> untuned;
+  if (is_of_others()) {
+    CompileOptions compiling = equal.compiling();
+    compiling.target = target_of_machine(machine_);
+    untuned = std::make_unique<UntunedElsewhere>(*elsewhere_, compiling);
+  }
+  TunedMeasurer& tuning = untuned              ? *untuned
+                          : rounds_ != nullptr ? static_cast<TunedMeasurer&>(*rounds_)
+                                               : equal;
   if (rounds_ != nullptr) choose_by_wholes(report);
   std::optional<NetworkTimes> times;
   if (report.best) times = tuned_times(tuning, report.best->recipe, precision_.original());
   if (times) set_times(report, *times);
   SearchResult result = summarised(input(), report, journal_);
-  bool is_tuned = rounds_ != nullptr || how.seconds > 0;
+  bool is_tuned = rounds_ != nullptr || how.seconds > 0;  // 0 where machines elsewhere measure
   result.winner.tuned = result.found && times && is_tuned;
   set_baselines(result, baselines, tuning, is_tuned);
   if (rounds_ != nullptr) rounds_->expect_all();
@@ -170,8 +194,8 @@ void NetworkSearch::write(const SearchResult& result, const CompileOptions& how,
   std::string page = write_report(options_.folder, "", &timed_);
   Making making{origin_of(options_.score.network)};
   making.seed = options_.score.network.seed;
+  if (rounds_ != nullptr || is_of_others()) making.machine = identity_.at("machine");
   if (rounds_ != nullptr) {
-    making.machine = identity_.at("machine");
     if (options_.jobs.host != "native") making.host = options_.jobs.host;
   }
   making.about = about(result, options_.score);

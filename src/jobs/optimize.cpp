@@ -2,6 +2,7 @@
 // optimize.h.
 #include "jobs/optimize.h"
 
+#include "base/error.h"
 #include "jobs/network_search.h"
 #include "jobs/precision.h"
 
@@ -42,6 +43,16 @@ OptimizeResult optimize_for_gpu(const OptimizeOptions& options, const JobListene
   }
 }
 
+/// Fails where other machines cannot do what is wanted.
+void check_workers(const OptimizeOptions& options) {
+  if (options.workers.address.empty()) return;
+  if (options.gpu) fail("--workers measure on CPUs, and --target is a GPU: leave out one of them");
+  if (options.precision != name_of(Precision::f32)) {
+    fail("--workers measure in f32, and --precision is {}: leave out one of them",
+         options.precision);
+  }
+}
+
 }  // namespace
 
 OptimizeOptions thorough(OptimizeOptions options) {
@@ -60,6 +71,7 @@ OptimizeOptions thorough(OptimizeOptions options) {
 OptimizeResult optimize(OptimizeOptions options, const JobListener& listener) {
   if (options.folder.empty()) options.folder = work_folder_of(options.score.network.network);
   try {
+    check_workers(options);
     if (options.gpu) return optimize_for_gpu(options, listener);
     long lanes = native_target().lanes(size_of(Element::f32));
     options.space.channel_step = std::max(options.space.channel_step, lanes);

@@ -17,6 +17,7 @@
 #include "jobs/scoring.h"
 #include "results/search_result.h"
 #include "search/round_bench.h"
+#include "search/worker_pool.h"
 #include "strategies/strategy.h"
 
 namespace lathe {
@@ -51,6 +52,10 @@ struct OptimizeOptions {
   /// that is done (search/round_bench.h), if it is elsewhere. "jobs.folder" is "" if it is here.
   std::optional<Target> gpu = std::nullopt;
   JobFolderOptions jobs = {};
+  /// Other machines that score and measure. Their "address" is "" if there are none.
+  WorkerOptions workers = {};
+  /// The folder of a search for another machine, which knows what layers score. "": none.
+  std::string scores_in = {};
 };
 
 /// Returns the options with what a user left as it was so large that a search of a network like

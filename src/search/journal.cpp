@@ -145,6 +145,17 @@ void Journal::adopt(const std::string& folder) {
       "DETACH DATABASE other");
 }
 
+void Journal::adopt_scores(const std::string& folder) {
+  {
+    Query attach(database_, "ATTACH DATABASE ? AS other");
+    attach.bind(file_of(folder)).step();
+  }
+  database_.run(
+      "INSERT OR IGNORE INTO numbers SELECT name, value FROM other.numbers "
+      "WHERE name LIKE '% of %: %' AND name NOT LIKE 'seconds%';"
+      "DETACH DATABASE other");
+}
+
 std::optional<Trial> Journal::find(const std::string& subject, const std::string& recipe) const {
   Query query(database_,
               fmt::format("SELECT {} FROM trials WHERE subject = ? AND recipe = ?", columns));

@@ -51,6 +51,10 @@ class Journal {
   /// here. Networks are not taken over: they may have been judged otherwise.
   void adopt(const std::string& folder);
 
+  /// Takes over what layers score from the journal of a search for another machine. Times are not
+  /// taken over.
+  void adopt_scores(const std::string& folder);
+
   /// Returns a trial; nothing if it was not made yet.
   std::optional<Trial> find(const std::string& subject, const std::string& recipe) const;
   /// Adds a trial, in place of one of the same subject and recipe.

@@ -5,8 +5,6 @@
 #include <map>
 #include <mutex>
 
-#include "base/error.h"
-#include "base/parallel.h"
 #include "search/layer_tables.h"
 #include "search/width_tables.h"
 
@@ -41,27 +39,24 @@ class LayerScoring {
     // Layers as they were come first: the others are of no use without them.
     std::stable_partition(jobs_.begin(), jobs_.end(),
                           [](const Job& job) { return job.second == 0; });
+    std::vector<LayerQuestion> questions;
+    for (auto [site, variant] : jobs_) questions.push_back(question(site, variant));
     std::mutex mutex;
     size_t done = 0;
     bool stopped = false;
-    for_each_index(jobs_.size(), workers, [&](size_t i) {
-      auto [site, variant] = jobs_[i];
-      {
-        std::lock_guard lock(mutex);
-        if (options.stop && options.stop()) stopped = true;
-        bool enough = variant != 0 && options.enough && options.enough();
-        if (stopped || enough) return;
-      }
-      LayerChange change = changed(site, variant);
+    LayerAnswers answers;
+    answers.wanted = [&](size_t i) {
       std::lock_guard lock(mutex);
-      known_[jobs_[i]] = change;
-      std::string of = " of " + name(site, variant);
-      for (size_t m = 0; m < change.scores.size(); ++m) {
-        journal_.set_number(first_.metrics()[m].name + of, change.scores[m]);
-      }
-      journal_.set_number("gain" + of, change.gain);
+      if (options.stop && options.stop()) stopped = true;
+      bool enough = jobs_[i].second != 0 && options.enough && options.enough();
+      return !stopped && !enough;
+    };
+    answers.tell = [&](size_t i, const std::optional<LayerChange>& answer) {
+      std::lock_guard lock(mutex);
+      add(jobs_[i], answer ? *answer : far_away());
       if (options.progress) options.progress({what, ++done, jobs_.size()});
-    });
+    };
+    first_.change_all(questions, workers, answers);
     return !stopped;
   }
 
@@ -92,15 +87,21 @@ class LayerScoring {
     return space_.sites[site].layer + ": " + label_of(space_.variant(site, variant));
   }
 
-  LayerChange changed(size_t site, size_t variant) const {
-    try {
-      const LayerVariant& changed = space_.variant(site, variant);
-      std::optional<LayerWidth> width;
-      if (const auto& c = changed.coupling) width = {c->filters, c->inputs, c->groups};
-      return first_.change(space_.sites[site].layer, changed.recipe, width);
-    } catch (const UserError&) {
-      return far_away();
+  LayerQuestion question(size_t site, size_t variant) const {
+    const LayerVariant& changed = space_.variant(site, variant);
+    std::optional<LayerWidth> width;
+    if (const auto& c = changed.coupling) width = {c->filters, c->inputs, c->groups};
+    return {space_.sites[site].layer, changed.recipe, width};
+  }
+
+  /// Keeps what is known of a variant.
+  void add(const Job& job, const LayerChange& change) {
+    known_[job] = change;
+    std::string of = " of " + name(job.first, job.second);
+    for (size_t m = 0; m < change.scores.size(); ++m) {
+      journal_.set_number(first_.metrics()[m].name + of, change.scores[m]);
     }
+    journal_.set_number("gain" + of, change.gain);
   }
 
   /// Returns what is said of a variant that cannot be scored.

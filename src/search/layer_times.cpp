@@ -60,11 +60,18 @@ class LayerMeasuring {
     std::set<Change> found;
     for (size_t s = 0; s < assignment.size(); ++s) {
       Change change{space_.sites[s].kind, assignment[s]};
-      if (assignment[s] != 0 && !known(change.first, change.second)) found.insert(change);
+      if (assignment[s] == 0 || waiting_.contains(change)) continue;
+      if (!known(change.first, change.second)) found.insert(change);
     }
     if (found.empty()) return;
     std::vector<Change> changes(found.begin(), found.end());
-    NetworkTimes times = times_of(assignment);
+    NetworkTimes times;
+    try {
+      times = times_of(assignment);
+    } catch (const JobsWait&) {
+      waiting_.insert(found.begin(), found.end());
+      throw;
+    }
     if (times.failure.empty()) return add(changes, assignment, times);
     for (const Change& change : changes) add_failure(change, times.failure);
   }
@@ -75,6 +82,7 @@ class LayerMeasuring {
   NetworkMeasurer& bench_;
   Journal& journal_;
   const TableOptions& options_;
+  std::set<Change> waiting_;  ///< coupled variants that are measured elsewhere
 
   /// Prints a variant, as it is measured.
   std::string label(LayerVariant variant) const {
@@ -85,8 +93,10 @@ class LayerMeasuring {
   NetworkTimes times_of(const Assignment& assignment) {
     try {
       NetworkRecipe recipe = recipe_of(space_, assignment);
-      Graph candidate = initialised(transformed(network_, recipe), options_.seed);
-      return bench_.measure(options_.finish ? options_.finish(candidate, recipe) : candidate);
+      return bench_.measure_made(recipe, [&] {
+        Graph candidate = initialised(transformed(network_, recipe), options_.seed);
+        return options_.finish ? options_.finish(candidate, recipe) : candidate;
+      });
     } catch (const UserError& error) {
       NetworkTimes times;
       times.failure = error.what();
@@ -234,9 +244,10 @@ bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph&
   };
   bool waits = false;
   // Where the device is elsewhere, all is asked for before anybody waits.
-  auto measure = [&](const auto& work) {
+  auto measure = [&](const auto& work, size_t count) {
     try {
       work();
+      add(count);
     } catch (const JobsWait&) {
       waits = true;
     }
@@ -252,14 +263,15 @@ bool measure_layers(LayerTables& tables, const NetworkSpace& space, const Graph&
       ++of_round;
       if (!measuring.known(k, v)) changes.emplace_back(k, v);
     }
-    if (!changes.empty()) measure([&] { measuring.measure(changes); });
-    add(of_round);
+    auto work = [&] {
+      if (!changes.empty()) measuring.measure(changes);
+    };
+    measure(work, of_round);
   }
   for (const Assignment& assignment : coupled) {
     if (is_enough()) break;
     if (is_stopped()) return false;
-    measure([&] { measuring.measure_coupled(assignment); });
-    add(1);
+    measure([&] { measuring.measure_coupled(assignment); }, 1);
   }
   if (waits) throw JobsWait();
   fill_times(tables, space, measuring);

@@ -11,6 +11,7 @@
 // times say why, and nothing else is disturbed.
 #pragma once
 
+#include <functional>
 #include <map>
 
 #include "compile/compile.h"
@@ -18,6 +19,7 @@
 #include "search/network_times.h"
 #include "search/power.h"
 #include "search/reduced.h"
+#include "transforms/transform_network.h"
 
 namespace lathe {
 
@@ -57,6 +59,12 @@ class NetworkMeasurer {
   virtual ~NetworkMeasurer() = default;
   /// Measures a candidate beside the original. Weights of the candidate must have data.
   virtual NetworkTimes measure(const Graph& candidate) = 0;
+  /// Measures what a recipe makes of the original. "candidate" returns that; what is measured
+  /// elsewhere is made there. Fails, or says so in the times, where the recipe does not apply.
+  virtual NetworkTimes measure_made(const NetworkRecipe& /*recipe*/,
+                                    const std::function<Graph()>& candidate) {
+    return measure(candidate());
+  }
 };
 
 class NetworkBench : public NetworkMeasurer {

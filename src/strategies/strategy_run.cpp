@@ -103,9 +103,10 @@ class SearchRun {
       trial.reason = verdict.reason;
       return;
     }
-    Graph timed = initialised(transformed(laboratory_.timed, recipe), laboratory_.seed);
-    if (laboratory_.finish) timed = laboratory_.finish(timed, recipe);
-    NetworkTimes times = laboratory_.bench.measure(timed);
+    NetworkTimes times = laboratory_.bench.measure_made(recipe, [&] {
+      Graph timed = initialised(transformed(laboratory_.timed, recipe), laboratory_.seed);
+      return laboratory_.finish ? laboratory_.finish(timed, recipe) : timed;
+    });
     trial.outcome = times.failure.empty() ? Trial::Outcome::measured : Trial::Outcome::failed;
     trial.reason = times.failure;
     trial.time = times.time;

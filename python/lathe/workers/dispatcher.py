@@ -1,0 +1,445 @@
+"""Hands the tasks of a search to Dask, and its answers back."""
+import collections
+import json
+import queue
+import statistics
+import threading
+import time
+import uuid
+
+from lathe.error import Error
+from lathe.workers import machine, security
+from lathe.workers.files import Files
+
+FAILURES = 3  # after which a task is given up
+LIMIT = 600  # seconds for a task
+SILENT = 30  # seconds after which a worker that says nothing is taken to hang
+LOOK = 1.0  # seconds between two looks at the workers
+DRIFT = 0.25  # how much longer the original may take than usual
+USUAL = 15  # the times of the original that tell what is usual
+FEWEST = 3  # of which there must be so many
+PAUSE = 5.0  # seconds before what was disturbed is measured again
+BATCH = 0.5  # seconds that a worker is to be busy with the variants of one task
+TOGETHER = 0.005  # seconds in which what comes in is taken together: Dask likes many at once
+SENT = 2  # tasks that a worker has at a time: one is done while another one travels
+
+
+class Task:
+    """A task of the search, and what became of it so far."""
+
+    def __init__(self, asked):
+        self.id, self.do = asked.pop("id"), asked["do"]
+        self.asked, self.reasons, self.not_before = asked, [], 0.0
+        self.failed_on = set()  # addresses of workers
+
+
+class Dispatcher:
+    """Places tasks, again where a worker died, hung, or was disturbed.
+
+    ``place`` is where (place.py), ``say`` gets what the search is to hear: answers, warnings.
+    A task is ``{"id": 7, "do": "layer" | "network" | "measure", ...}``; variants of layers are sent
+    several at a time. Nothing is kept: if this process dies, the search asks again.
+    """
+
+    def __init__(self, place, say, search, here, kind="", function=machine.do):
+        self._place, self._say, self._here = place, say, here
+        self._kind, self._function = kind, function
+        self._files = Files(search)
+        self._inbox, self._open = queue.SimpleQueue(), {}
+        self._waiting = {"scores": collections.deque(), "measures": collections.deque()}
+        self._sent = {}  # tasks, resource and future by key
+        self._able = {"scores": set(), "measures": set()}
+        self._alone_since = {"scores": None, "measures": None}
+        self._told, self._seen, self._silent, self._sending = set(), {}, set(), set()
+        self._unfit = {}  # why workers cannot have the files of the search, by address
+        self._threads, self._seconds = 1, None  # of a worker; for a variant, on a worker
+        self._usual, self._disturbed = collections.deque(maxlen=USUAL), set()
+        self._machine = here["machine"] if not kind else None
+        self._name, self._count, self._looked = uuid.uuid4().hex[:8], 0, 0.0
+        self._client = place.client()
+        self._is_over = False
+        if not kind:
+            say({"machine": here})
+
+    def hear(self, message):
+        """Takes a message of the search; from any thread. None: it is over."""
+        self._inbox.put(("search", message))
+
+    def run(self):
+        """Works until the search is over."""
+        try:
+            while not self._is_over:
+                self._take(self._inbox_now())
+                self._look()
+                self._send()
+        finally:
+            _quietly(self._client.close)
+
+    # What comes in.
+
+    def _inbox_now(self):
+        """Returns what came; waits a moment for it."""
+        found = []
+        try:
+            found.append(self._inbox.get(timeout=0.1))
+            time.sleep(TOGETHER)
+            while True:
+                found.append(self._inbox.get_nowait())
+        except queue.Empty:
+            return found
+
+    def _take(self, messages):
+        ended = []
+        for kind, message in messages:
+            if kind == "ended":
+                ended.append(message)
+            elif message is None:
+                self._is_over = True
+            elif "forget" in message:
+                for each in message["forget"]:
+                    self._open.pop(each, None)
+            else:
+                task = Task(message)
+                self._open[task.id] = task
+                self._wait(task)
+        if ended:
+            self._gather([key for key in ended if key in self._sent])
+
+    def _wait(self, task):
+        self._waiting["measures" if task.do == "measure" else "scores"].append(task)
+
+    def _gather(self, keys):
+        """Takes the answers of tasks that ended."""
+        done = [key for key in keys if self._sent[key][2].status == "finished"]
+        texts = {}
+        if done:
+            try:
+                futures = [self._sent[key][2] for key in done]
+                found = self._client.sync(self._client._gather, futures, errors="skip",
+                                          callback_timeout=SILENT)
+                if len(found) == len(done):
+                    texts = dict(zip(done, found))
+            except Exception:  # whoever had them died: they are asked for again
+                texts = {}
+        for key in keys:
+            tasks, _, future = self._sent.pop(key)
+            if key in texts:
+                self._answered(tasks, json.loads(texts[key]))
+            elif future.status == "error":
+                self._failed(tasks, security.why(future.exception()))
+            else:  # the scheduler or the worker is gone, and with it what they knew
+                for task in tasks:
+                    self._wait(task)
+
+    def _answered(self, tasks, answer):
+        if "needs" in answer:
+            if answer["worker"] in self._unfit:
+                for able in self._able.values():
+                    able.discard(answer["worker"])
+            else:
+                self._send_files(answer["worker"])
+            for task in tasks:
+                self._wait(task)
+            return
+        if "failed" in answer:
+            self._failed(tasks, f"{answer['host']}: {answer['failed']}", answer["worker"])
+            return
+        results = [answer["result"]]
+        if tasks[0].do == "layer":
+            results = answer["result"]["changes"]
+            each = answer["seconds"] / len(tasks)
+            self._seconds = each if self._seconds is None else (self._seconds + each) / 2
+        for task, result in zip(tasks, results):
+            if task.do == "measure" and not self._is_trusted(task, answer, result):
+                continue
+            if self._open.pop(task.id, None):
+                self._say({"id": task.id, "result": result})
+
+    def _is_trusted(self, task, answer, result):
+        """Did the original take as long as it usually does? What is much slower was disturbed."""
+        own, host = result.get("own"), answer["host"]
+        if not own:
+            return True
+        usual = statistics.median(self._usual) if len(self._usual) >= FEWEST else None
+        if usual is None or own <= usual * (1 + DRIFT):
+            # It is never faster by luck: then what came before was disturbed.
+            if usual is not None and own < usual / (1 + DRIFT):
+                self._usual.clear()
+            self._usual.append(own)
+            self._disturbed.discard(host)
+            return True
+        reason = (f"{host} was {own / usual - 1:.0%} slower than usual: the original took "
+                  f"{own * 1e3:.3f} ms, and else {usual * 1e3:.3f} ms")
+        if host not in self._disturbed:
+            self._say({"warning": f"{reason}; such times are discarded"})
+            self._disturbed.add(host)
+        self._failed([task], reason, answer["worker"], PAUSE)
+        return False
+
+    def _failed(self, tasks, reason, worker=None, pause=0.0):
+        for task in tasks:
+            if task.id not in self._open:
+                continue
+            task.reasons.append(reason)
+            task.failed_on.add(worker)
+            task.not_before = time.monotonic() + pause * len(task.reasons)
+            if len(task.reasons) < FAILURES:
+                self._wait(task)
+            else:
+                del self._open[task.id]
+                reasons = "; ".join(dict.fromkeys(task.reasons))
+                self._say({"id": task.id, "failed": f"it failed {FAILURES} times: {reasons}"})
+
+    def _send_files(self, worker):
+        if worker in self._sending:
+            return
+        self._sending.add(worker)
+        future = self._client.submit(machine.keep, self._files.name, self._files.archive,
+                                     workers=[worker], pure=False, key=self._next_key("files"))
+
+        def kept(future):
+            if future.status == "finished" and (reason := future.result()):
+                self._unfit[worker] = reason
+            self._sending.discard(worker)
+        future.add_done_callback(kept)
+
+    # Who is there.
+
+    def _look(self):
+        now = time.monotonic()
+        if now < self._looked:
+            return
+        try:
+            if self._client.status != "running":
+                raise OSError("the connection was closed")
+            workers = self._client.sync(self._client.scheduler.identity, n_workers=-1,
+                                        callback_timeout=SILENT)["workers"]
+        except (OSError, TimeoutError, AttributeError, RuntimeError) as error:
+            self._connect_again(error)
+            return
+        self._looked = time.monotonic() + max(LOOK, 10 * (time.monotonic() - now))
+        self._silent = {address for address, each in workers.items()
+                        if self._is_silent(address, each, now)}
+        able = {"scores": set(), "measures": set()}
+        for address, each in workers.items():
+            about = machine.about_in(each["resources"])
+            reasons = self._reasons(address, about)
+            # Machines of other names were not asked for: that they only score is no news.
+            is_meant = not (self._kind and about and about["kind"] != self._kind)
+            if is_meant or all(reasons.values()):
+                self._tell_of(address, about, self._told_of(reasons))
+            for kind, reason in reasons.items():
+                if not reason and address not in self._silent:
+                    able[kind].add(address)
+            if not reasons["scores"]:
+                self._threads = max(self._threads, about["threads"])
+        self._able = able
+        if self._silent:
+            try:
+                self._take_from_silent()
+            except (OSError, TimeoutError, RuntimeError) as error:
+                self._connect_again(error)
+        self._check_somebody_is_there(workers)
+
+    def _is_silent(self, address, worker, now):
+        last, since = self._seen.get(address, (None, now))
+        if worker["last_seen"] != last:
+            since = now
+        self._seen[address] = (worker["last_seen"], since)
+        return now - since > SILENT
+
+    def _why_not(self, about):
+        """Says why a worker can do nothing; None if it may."""
+        if about is None:
+            return "it is a worker of Dask, but none of Lathe: 'lathe worker' starts those"
+        if about["version"] != self._here["version"]:
+            return f"it has Lathe {about['version']}, and this search {self._here['version']}"
+        return None
+
+    def _why_no_scores(self, about):
+        """Says why a machine scores nothing; None if it does."""
+        if about["architecture"] == self._here["architecture"]:
+            return None
+        return (f"it is {about['architecture']}, and this search scores on "
+                f"{self._here['architecture']}: its scores would have other bits")
+
+    def _why_no_measures(self, about):
+        """Says why a machine measures nothing; None if it does. The first one of a name says what
+        machines of that name are."""
+        if self._kind and about["kind"] == self._kind and self._machine is None:
+            self._machine = about["machine"]
+            self._say({"machine": {name: about.get(name) for name in self._here}})
+        if about["machine"] == self._machine and about["kind"] == (self._kind or about["kind"]):
+            return None
+        measured = self._machine or f"machines called '{self._kind}'"
+        named = f" ({about['kind']})" if about["kind"] else ""
+        return f"it is {about['machine']}{named}, and times are of {measured}"
+
+    def _reasons(self, address, about):
+        """Says why a worker does not do each kind of work; None where it does."""
+        unable = self._why_not(about) or self._unfit.get(address)
+        if unable:
+            return {"scores": unable, "measures": unable}
+        return {"scores": self._why_no_scores(about), "measures": self._why_no_measures(about)}
+
+    @staticmethod
+    def _told_of(reasons):
+        """Says what a worker does not do; "" if it does all."""
+        told = list(dict.fromkeys(reason for reason in reasons.values() if reason))
+        if not told or all(reasons.values()):
+            return "; ".join(told)
+        done, left = sorted(reasons, key=lambda kind: reasons[kind] is not None)
+        return f"it {done}, but {left} nothing: {told[0]}"
+
+    def _tell_of(self, address, about, reason):
+        if not reason or address in self._told:
+            return
+        self._told.add(address)
+        self._say({"warning": f"worker {(about or {}).get('host', '')} at {address}: {reason}"})
+
+    def _check_somebody_is_there(self, workers):
+        now = time.monotonic()
+        for kind, waiting in self._waiting.items():
+            is_wanted = bool(waiting) or (kind == "measures" and self._machine is None)
+            is_alone = is_wanted and not self._able[kind]
+            if not is_alone:
+                self._alone_since[kind] = None
+                continue
+            self._alone_since[kind] = self._alone_since[kind] or now
+            if now - self._alone_since[kind] > self._place.patience:
+                reasons = {self._reasons(address, machine.about_in(each["resources"]))[kind]
+                           for address, each in workers.items()} - {None}
+                told = "; ".join(sorted(reasons)) or "'lathe worker' starts one"
+                raise Error(f"no worker at {self._place.address} {kind} for this search, for "
+                            f"{self._place.patience} s: {told}")
+
+    def _take_from_silent(self):
+        """Places what workers have that say nothing anywhere else."""
+        having = self._client.processing(workers=list(self._silent))
+        for address, keys in having.items():
+            for key in keys:
+                if str(key) in self._sent:
+                    tasks, _, future = self._sent.pop(str(key))
+                    future.cancel(force=True)
+                    self._failed(tasks, f"the worker at {address} does not answer", address)
+
+    def _connect_again(self, error):
+        """Waits for a scheduler that is gone, and begins again: no worker has a task of ours."""
+        self._say({"warning": f"the scheduler at {self._place.address} is gone "
+                              f"({security.why(error)}); waiting for it"})
+        _quietly(self._client.close)
+        end = time.monotonic() + self._place.patience
+        while True:
+            try:
+                self._client = self._place.client()
+                break
+            except Error:
+                if time.monotonic() > end:
+                    raise Error(f"the scheduler at {self._place.address} has been gone for "
+                                f"{self._place.patience} s: the same command goes on") from None
+                time.sleep(LOOK)
+        for tasks, _, _ in self._sent.values():
+            for task in tasks:
+                self._wait(task)
+        self._sent, self._sending, self._seen = {}, set(), {}
+
+    # What goes out.
+
+    def _send(self):
+        for kind in self._waiting:
+            room, together = self._room(kind), []
+            while room > 0 and (tasks := self._next(kind)):
+                room -= 1
+                # Not where it failed before, or where nobody answers, if there are others.
+                others = self._able[kind] - tasks[0].failed_on
+                if others and (self._silent or self._unfit or tasks[0].failed_on):
+                    self._submit(kind, [tasks], workers=sorted(others))
+                else:
+                    together.append(tasks)
+            if together:
+                self._submit(kind, together)
+
+    def _room(self, kind):
+        """Returns how many more tasks the workers can take."""
+        sent = sum(1 for _, other, _ in self._sent.values() if other == kind)
+        return len(self._able[kind]) * (SENT if kind == "scores" else 1) - sent
+
+    def _next(self, kind):
+        """Returns the tasks that go together: variants of layers, or a single task."""
+        found, later, waiting, now = [], [], self._waiting[kind], time.monotonic()
+        most = self._batch() if kind == "scores" else 1
+        while waiting and len(found) < most:
+            task = waiting.popleft()
+            if task.id not in self._open:
+                continue
+            if task.not_before > now:
+                later.append(task)
+                continue
+            # What failed before goes alone: it may be at fault.
+            is_single = task.do != "layer" or task.reasons
+            if is_single and found:
+                waiting.appendleft(task)
+                break
+            found.append(task)
+            if is_single:
+                break
+        waiting.extend(later)
+        return found
+
+    def _batch(self):
+        """Returns how many variants go together: enough to keep a worker busy for a moment, and
+        few enough that all workers get some."""
+        busy = self._threads
+        if self._seconds:
+            busy = max(busy, int(BATCH / self._seconds))
+        share = len(self._waiting["scores"]) // (2 * max(1, len(self._able["scores"])))
+        return max(1, min(busy, max(self._threads, share)))
+
+    def _submit(self, kind, groups, **only):
+        """Sends tasks, each group of which goes to one worker."""
+        about = {**self._here, "machine": self._machine}
+        resource = (machine.scores(about) if kind == "scores"
+                    else machine.measures(about, self._kind))
+        keys = [self._next_key(tasks[0].do) for tasks in groups]
+        try:
+            futures = self._client.map(self._function, list(map(self._text, groups)), key=keys,
+                                       pure=False, resources={resource: 1}, **only)
+        except Exception:  # the scheduler is gone: _look() says so
+            for tasks in groups:
+                for task in tasks:
+                    self._wait(task)
+            self._looked = 0.0
+            return
+        for key, tasks, future in zip(keys, groups, futures):
+            self._sent[key] = (tasks, kind, future)
+            future.add_done_callback(lambda _, key=key: self._inbox.put(("ended", key)))
+
+    def _text(self, tasks):
+        """Returns what a worker is told to do."""
+        body = {"search": self._files.search, **tasks[0].asked}
+        if tasks[0].do == "layer":
+            body = {"search": self._files.search, "do": "layers",
+                    "layers": [task.asked for task in tasks]}
+        return json.dumps({"task": body, "files": self._files.name, "limit": LIMIT})
+
+    def _next_key(self, what):
+        self._count += 1
+        return f"lathe-{what}-{self._name}-{self._count}"
+
+
+def listen(dispatcher, lines):
+    """Lets a dispatcher hear lines of JSON, in a thread of its own."""
+    def read():
+        for line in lines:
+            dispatcher.hear(json.loads(line))
+        dispatcher.hear(None)
+    thread = threading.Thread(target=read, name="lathe-search", daemon=True)
+    thread.start()
+    return thread
+
+
+def _quietly(work):
+    try:
+        work()
+    except Exception:  # it is gone already
+        pass

@@ -1,0 +1,144 @@
+"""A worker of Dask that does tasks of Lathe's searches, one at a time."""
+import contextlib
+import fcntl
+import json
+import os
+import tempfile
+import time
+
+from distributed import Worker, get_worker
+
+from lathe.error import Error
+from lathe.workers.engine import Engine
+from lathe.workers.files import KeptFiles
+
+SCORES, MEASURES, ABOUT = "lathe scores ", "lathe measures ", "lathe about "
+PATIENCE = 30  # seconds that a measurement waits until the machine is idle
+TURN = 300  # seconds that a worker waits for others of its machine
+LOOK = 0.2  # seconds for which the machine is looked at
+
+
+class LatheWorker(Worker):
+    """A worker that says what its machine is, and does one task at a time.
+
+    Dask tells everybody the names of a worker's resources. So one of them says what the machine is,
+    and tasks ask for those that a machine must be of: one for scores, one for times. ``kind`` is
+    the name of machines that take equally long. ``idle`` is how much of the machine others may
+    use while it measures, 1 for all of it.
+    """
+
+    def __init__(self, *args, threads=0, kind="", idle=0.5, resources=None, **options):
+        self.engine = self.new_engine(int(threads))
+        self.kept, self.idle = KeptFiles(), float(idle)
+        self.told = {"kind": kind, "host": os.uname().nodename, **self.engine.about}
+        resources = {**(resources or {}), ABOUT + json.dumps(self.told): 1,
+                     scores(self.told): 1, measures(self.told): 1,
+                     measures(self.told, self.told["kind"]): 1}
+        super().__init__(*args, **{**options, "nthreads": 1, "resources": resources})
+
+    @staticmethod
+    def new_engine(threads):
+        """Returns what does the tasks. Simulations have another one."""
+        return Engine(threads)
+
+    async def close(self, *args, **options):
+        self.engine.close()
+        self.kept.close()
+        return await super().close(*args, **options)
+
+
+def scores(about):
+    """Returns the resource that tasks need that score: the same program on the same architecture
+    computes the same bits."""
+    return f"{SCORES}{about['version']} {about['architecture']}"
+
+
+def measures(about, kind=""):
+    """Returns the resource that tasks need that measure: the same machine, perhaps of a name."""
+    return f"{MEASURES}{about['version']} {about['machine']}" + (f", {kind}" if kind else "")
+
+
+def about_in(resources):
+    """Returns what a worker says of its machine; None if it is none of Lathe's.
+
+    >>> about_in({"GPU": 1}) is None
+    True
+    """
+    for name in resources:
+        if name.startswith(ABOUT):
+            return json.loads(name[len(ABOUT):])
+    return None
+
+
+def do(text):
+    """Does a task on the worker that runs this: ``{"task": ..., "files": ..., "limit": ...}``.
+
+    Returns JSON: ``result``, or ``failed`` with the reason, or ``needs``: the files of the search
+    are not here. ``worker`` says who it was.
+    """
+    worker, asked = get_worker(), json.loads(text)
+    answer = {"worker": worker.address, "host": worker.told["host"]}
+    if not worker.kept.has(asked["files"]):
+        return json.dumps({**answer, "needs": asked["files"]})
+    try:
+        task = json.loads(worker.kept.placed(json.dumps(asked["task"]), asked["files"]))
+        is_timed = task["do"] == "measure"
+        with _machine(is_timed):
+            if is_timed:
+                _wait_until_idle(worker.idle)
+            begin = time.monotonic()
+            answer["result"] = worker.engine.ask(task, asked["limit"])
+            answer["seconds"] = time.monotonic() - begin
+        if isinstance(answer["result"], dict) and "failed" in answer["result"]:
+            answer["failed"] = answer.pop("result")["failed"]
+    except Error as error:
+        answer["failed"] = str(error)
+    return json.dumps(answer)
+
+
+def keep(name, archive):
+    """Keeps the files of a search on the worker that runs this; returns why not, or ""."""
+    try:
+        get_worker().kept.keep(name, archive)
+        return ""
+    except Error as error:
+        return str(error)
+
+
+@contextlib.contextmanager
+def _machine(is_timed):
+    """Holds the machine: all of it for a measurement, together with others for scores. Workers
+    beside this one, of this search or another, wait meanwhile."""
+    path = os.path.join(tempfile.gettempdir(), f"lathe-machine-{os.getuid()}.lock")
+    how, end = fcntl.LOCK_EX if is_timed else fcntl.LOCK_SH, time.monotonic() + TURN
+    with open(path, "a") as file:
+        while True:
+            try:
+                fcntl.flock(file, how | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise Error(f"another worker of this machine has had it for {TURN} s") from None
+                time.sleep(0.02)
+        yield
+
+
+def _wait_until_idle(idle):
+    end = time.monotonic() + PATIENCE
+    while (busy := _busy()) > idle:
+        if time.monotonic() > end:
+            raise Error(f"the machine is not idle: {busy:.0%} of its processors are in use")
+
+
+def _busy():
+    """Returns how much of the processors is in use now, from 0 to 1."""
+    before = _ticks()
+    time.sleep(LOOK)
+    used, every = (now - then for now, then in zip(_ticks(), before))
+    return used / every if every else 0
+
+
+def _ticks():
+    with open("/proc/stat") as file:
+        ticks = list(map(int, file.readline().split()[1:9]))
+    return sum(ticks) - ticks[3] - ticks[4], sum(ticks)
