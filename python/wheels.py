@@ -13,6 +13,7 @@ gives the same wheels, byte for byte.
 """
 import base64
 import hashlib
+import os
 import pathlib
 import platform
 import re
@@ -130,7 +131,8 @@ def repaired(auditwheel, path, output, arch):
         root = ROOT / f"build/sysroot-{arch}"
         folders = [root / f"usr/lib/{arch}-linux-gnu", root / f"lib/{arch}-linux-gnu"]
         words += ["--ldpaths", ":".join(map(str, folders))]
-    done = subprocess.run(words, capture_output=True, text=True)
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "315532800"}  # 1980, as for all files
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
     if done.returncode != 0:
         sys.exit(f"wheels.py: auditwheel failed:\n{done.stdout}{done.stderr}")
     path.unlink()
