@@ -75,6 +75,15 @@ def compiled(run, folder):
     assert ready.inputs[0]["shape"] == [2, 3, 32, 32]
 
 
+def made_again(run, folder):
+    made = lathe.replay(run.winner.bundle, folder / "again", progress=False)
+    assert made.same and not made.others and "again" in repr(made), made
+    checks = lathe.verify(made.folder, progress=False)
+    assert checks and "nothing differs" in checks.summary, checks
+    (folder / "again/model.onnx").write_bytes(b"")
+    assert not lathe.verify(made.folder, progress=False)
+
+
 def main():
     networks()
     nests()
@@ -83,6 +92,7 @@ def main():
         folder = pathlib.Path(name)
         run = search(lathe.load(SEARCHED), folder)
         compiled(run, folder)
+        made_again(run, folder)
 
 
 if __name__ == "__main__":
