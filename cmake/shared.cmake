@@ -6,11 +6,11 @@
 # lathe_shared_library(TARGET CLI) makes it of lathe_core and of the object library CLI.
 
 # Sets VARIABLE to LLVM's static libraries in the order in which they are linked; nothing if there
-# are none.
+# are none. This machine's LLVM knows the order for the other architecture, too.
 function(lathe_static_llvm variable version)
   set(${variable} "" PARENT_SCOPE)
   set(root /usr/lib/llvm-${version})
-  if(NOT EXISTS ${root}/lib/libLLVMCore.a OR NOT EXISTS ${root}/bin/llvm-config)
+  if(NOT EXISTS ${CMAKE_SYSROOT}${root}/lib/libLLVMCore.a OR NOT EXISTS ${root}/bin/llvm-config)
     return()
   endif()
   execute_process(OUTPUT_VARIABLE libraries OUTPUT_STRIP_TRAILING_WHITESPACE
@@ -19,6 +19,7 @@ function(lathe_static_llvm variable version)
       aarch64 x86 nvptx passes orcjit lto objcopy irreader option)
   separate_arguments(libraries)
   list(FILTER libraries EXCLUDE REGEX "Polly|Extensions")
+  list(TRANSFORM libraries PREPEND "${CMAKE_SYSROOT}")
   set(${variable} ${libraries} PARENT_SCOPE)
 endfunction()
 

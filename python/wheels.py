@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 """Builds the wheels: lathe, with the compiler inside, and lathe-runtime, which is Python alone.
 
-Usage: python/wheels.py BUILD OUTPUT [--repair AUDITWHEEL]
+Usage: python/wheels.py BUILD OUTPUT [--repair AUDITWHEEL] [--arch ARCH]
 
 BUILD is a build folder that holds liblathe.so, OUTPUT gets the wheels. AUDITWHEEL is the program of
 that name: it puts the shared libraries that liblathe.so needs into the wheel, under names of their
 own, and tags it with the oldest system that it runs on. Without it, the wheel is for this computer.
+ARCH is the architecture of BUILD, if it is not this one's (cmake/cross.cmake): aarch64 or x86_64.
 
 This file is also what pip builds with (PEP 517): it builds liblathe.so first. The same build folder
 gives the same wheels, byte for byte.
 """
 import base64
 import hashlib
+import os
 import pathlib
 import platform
+import re
 import stat
 import subprocess
 import sys
@@ -25,6 +28,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PYTHON = ROOT / "python"
 PROGRAM = stat.S_IFREG | 0o755
 FILE = stat.S_IFREG | 0o644
+MOST = 80e6  # bytes of a wheel
+HERE = platform.machine()
 
 
 class Wheel:
@@ -85,22 +90,24 @@ def metadata(name, about, dependencies, text):
     return "\n".join([*lines, "Description-Content-Type: text/markdown", "", text])
 
 
-def stripped(path):
+def stripped(path, arch):
     """Returns a file of machine code without what only debuggers need."""
+    strip = "strip" if arch == HERE else f"{arch}-linux-gnu-strip"
     with tempfile.NamedTemporaryFile() as file:
-        subprocess.run(["strip", "--strip-unneeded", "-o", file.name, path], check=True)
+        subprocess.run([strip, "--strip-unneeded", "-o", file.name, path], check=True)
         return pathlib.Path(file.name).read_bytes()
 
 
-def write_lathe(build, output, tag):
+def write_lathe(build, output, arch=HERE):
     """Writes the wheel of Lathe; returns its path."""
     about = project()
-    wheel = Wheel(output, "lathe", about, tag)
+    wheel = Wheel(output, "lathe", about, f"py3-none-linux_{arch}")
     wheel.add_package("lathe")
     wheel.add("lathe_program.py", (PYTHON / "lathe_program.py").read_bytes())
     wheel.add("lathe/_train.py", (ROOT / "src/bundle/train.py").read_bytes())
-    wheel.add("lathe/native/liblathe.so", stripped(build / "liblathe.so"))
-    wheel.add("lathe/native/lathe", stripped(build / "wheel/lathe"), PROGRAM)
+    wheel.add("lathe/native/liblathe.so", stripped(build / "liblathe.so", arch))
+    wheel.add("lathe/native/lathe", stripped(build / "wheel/lathe", arch),
+              PROGRAM)
     wheel.add("lathe/native/lathe.h", (ROOT / "src/calls/lathe.h").read_bytes())
     wheel.end(metadata("lathe", about, about["dependencies"], (ROOT / "README.md").read_text()),
               about["scripts"])
@@ -117,17 +124,36 @@ def write_runtime(output):
     return wheel.path
 
 
-def repaired(auditwheel, path, output):
+def repaired(auditwheel, path, output, arch):
     """Puts the shared libraries that are needed into a wheel; returns the path of what it made."""
-    subprocess.run([auditwheel, "repair", "--wheel-dir", output, path], check=True,
-                   capture_output=True, text=True)
+    words = [auditwheel, "repair", "--wheel-dir", output, path]
+    if arch != HERE:
+        root = ROOT / f"build/sysroot-{arch}"
+        folders = [root / f"usr/lib/{arch}-linux-gnu", root / f"lib/{arch}-linux-gnu"]
+        words += ["--ldpaths", ":".join(map(str, folders))]
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": "315532800"}  # 1980, as for all files
+    done = subprocess.run(words, capture_output=True, text=True, env=environment)
+    if done.returncode != 0:
+        sys.exit(f"wheels.py: auditwheel failed:\n{done.stdout}{done.stderr}")
     path.unlink()
-    return next(pathlib.Path(output).glob("lathe-*manylinux*.whl"))
+    found = next(pathlib.Path(output).glob(f"lathe-*manylinux*_{arch}.whl"))
+    check(auditwheel, found, arch)
+    return found
 
 
-def local_tag():
-    """Returns the tag of a wheel for this computer."""
-    return f"py3-none-linux_{platform.machine()}"
+def check(auditwheel, wheel, arch):
+    """Fails if a wheel is not what its name says: for which systems it is, and that nothing of it
+    is looked for elsewhere; or if it is too large."""
+    done = subprocess.run([auditwheel, "show", wheel], capture_output=True, text=True, check=True)
+    tags = re.findall(r"manylinux_\d+_\d+_\w+", wheel.name)
+    said = " ".join(done.stdout.split())
+    if not tags or f'following platform tag: "{tags[0]}"' not in said:
+        sys.exit(f"wheels.py: {wheel.name} is tagged {tags}, but auditwheel says:\n{done.stdout}")
+    if wheel.stat().st_size > MOST:
+        sys.exit(f"wheels.py: {wheel.name} has {wheel.stat().st_size / 1e6:.1f} MB; "
+                 f"{MOST / 1e6:.0f} are allowed")
+    libc = re.search(r"manylinux_(\d+)_(\d+)", tags[0])
+    print(f"{arch}: for glibc {libc[1]}.{libc[2]} and later")
 
 
 # What pip calls.
@@ -137,7 +163,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     subprocess.run(["cmake", "--preset", "release"], cwd=ROOT, check=True)
     subprocess.run(["cmake", "--build", "--preset", "release", "--target", "lathe_wheel"], cwd=ROOT,
                    check=True)
-    return write_lathe(ROOT / "build/release", wheel_directory, local_tag()).name
+    return write_lathe(ROOT / "build/release", wheel_directory).name
 
 
 def build_sdist(sdist_directory, config_settings=None):
@@ -146,17 +172,23 @@ def build_sdist(sdist_directory, config_settings=None):
 
 
 def main(words):
-    repair = words.index("--repair") if "--repair" in words else None
-    auditwheel = words[repair + 1] if repair is not None else None
-    if len(words) != (4 if auditwheel else 2):
+    options = {"--repair": None, "--arch": HERE}
+    paths = []
+    while words:
+        word = words.pop(0)
+        if word in options and words:
+            options[word] = words.pop(0)
+        else:
+            paths.append(pathlib.Path(word))
+    if len(paths) != 2:
         sys.exit(__doc__.split("\n\n")[1])
-    build, output = map(pathlib.Path, words[:2])
+    (build, output), arch = paths, options["--arch"]
     output.mkdir(parents=True, exist_ok=True)
-    for old in output.glob("lathe*.whl"):
+    for old in [*output.glob(f"lathe-*_{arch}.whl"), *output.glob("lathe_runtime-*.whl")]:
         old.unlink()
-    path = write_lathe(build, output, local_tag())
-    if auditwheel:
-        path = repaired(auditwheel, path, output)
+    path = write_lathe(build, output, arch)
+    if options["--repair"]:
+        path = repaired(options["--repair"], path, output, arch)
     for each in (path, write_runtime(output)):
         print(f"{each}: {each.stat().st_size / 1e6:.1f} MB")
 

@@ -15,19 +15,27 @@ from lathe.applied import Applied, Step
 from lathe.data import dataset
 from lathe.error import Error
 from lathe.finetune import finetune
+from lathe.fit import Fitted, fit
 from lathe.from_torch import from_torch
+from lathe.importance import Importance, importance
 from lathe.judging import gate, score
 from lathe.nest import Nest, nest
 from lathe.network import Network, load, model
 from lathe.optimize import frontier, optimize
+from lathe.profile import Profile, profile
+from lathe.quantize import Quantized, quantize
+from lathe.replay import Replayed, replay
 from lathe.run import Run
 from lathe.scores import Scores
+from lathe.tune import Tuned, tune
 from lathe.verdict import Verdict
+from lathe.verify import Checks, verify
 from lathe.winner import Winner
 
-__all__ = ["Applied", "Error", "Nest", "Network", "Run", "Scores", "Step", "Verdict", "Winner",
-           "dataset", "finetune", "from_torch", "frontier", "gate", "load", "model", "nest",
-           "optimize", "score"]
+__all__ = ["Applied", "Checks", "Error", "Fitted", "Importance", "Nest", "Network", "Profile",
+           "Quantized", "Replayed", "Run", "Scores", "Step", "Tuned", "Verdict", "Winner",
+           "dataset", "finetune", "fit", "from_torch", "frontier", "gate", "importance", "load",
+           "model", "nest", "optimize", "profile", "quantize", "replay", "score", "tune", "verify"]
 
 
 def __getattr__(name):

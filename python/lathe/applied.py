@@ -2,6 +2,7 @@
 import html
 from dataclasses import dataclass
 
+from lathe._loops import Loops
 from lathe.tables import as_text
 
 
@@ -29,7 +30,7 @@ class Step:
         return text
 
 
-class Applied:
+class Applied(Loops):
     """A recipe applied to a nest, as ``Nest.apply`` returns it.
 
     >>> import lathe
@@ -64,25 +65,8 @@ class Applied:
         """The name of what the nest computes now."""
         return self._found["means"]
 
-    @property
-    def text(self) -> str:
-        """The nest, in Lathe's notation."""
-        return self._found["after"]["text"]
-
-    @property
-    def loops(self) -> list[dict]:
-        """The loops of each statement: name, extent and mark."""
-        return self._found["after"]["statements"]
-
-    @property
-    def macs(self) -> int:
-        """How many products it computes."""
-        return self._found["after"]["cost"]["macs"]
-
-    @property
-    def weights(self) -> int:
-        """How many weights it reads."""
-        return self._found["after"]["cost"]["weights"]
+    def _described(self):
+        return self._found["after"]
 
     def __repr__(self):
         before, after = self._found["before"]["cost"], self._found["after"]["cost"]

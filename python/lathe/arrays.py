@@ -4,10 +4,7 @@ import sys
 import numpy
 
 from lathe.error import Error
-
-TYPES = {"f32": "float32", "f64": "float64", "f16": "float16", "i64": "int64", "i32": "int32",
-         "i16": "int16", "i8": "int8", "u64": "uint64", "u32": "uint32", "u16": "uint16",
-         "u8": "uint8", "bool": "bool"}
+from lathe_runtime.arrays import TYPES
 
 
 def numpy_type(element):

@@ -1,9 +1,10 @@
 """One operator as a loop nest."""
 from lathe import _library
+from lathe._loops import Loops
 from lathe.applied import Applied
 
 
-class Nest:
+class Nest(Loops):
     """An operator as loops, to try steps on. ``lathe.nest`` makes one.
 
     >>> import lathe
@@ -27,25 +28,8 @@ class Nest:
         return Applied(_library.call("apply", {"nest": self.source, "recipe": recipe,
                                                "max_error": max_error}))
 
-    @property
-    def text(self) -> str:
-        """The nest, in Lathe's notation."""
-        return self._applied.text
-
-    @property
-    def loops(self) -> list[dict]:
-        """The loops of each statement: name, extent and mark."""
-        return self._applied.loops
-
-    @property
-    def macs(self) -> int:
-        """How many products it computes."""
-        return self._applied.macs
-
-    @property
-    def weights(self) -> int:
-        """How many weights it reads."""
-        return self._applied.weights
+    def _described(self):
+        return self._applied._described()
 
     def __repr__(self):
         return self.text

@@ -156,7 +156,7 @@ class Network:
         return f"{title}\n\n{as_text(heads, rows)}"
 
     def __repr__(self):
-        return f"<lathe.Network {self.source}>"
+        return f"<lathe.Network {os.path.basename(self.source)}>"
 
     def _repr_html_(self):
         return as_html(*self._table())

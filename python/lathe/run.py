@@ -21,6 +21,11 @@ class Run:
         self.result = result
 
     @property
+    def name(self) -> str:
+        """The network, without the folder of its file."""
+        return os.path.basename(self.result["network"])
+
+    @property
     def found(self) -> bool:
         """Is the winner faster than the original?"""
         return self.result["found"]
@@ -82,7 +87,7 @@ class Run:
         axes.plot(self.result["original"]["ms"], 0, "s", label="original")
         axes.plot(self.winner.ms, self.winner.predicted or 0, "*", markersize=14, label="winner")
         axes.set(xlabel="ms", ylabel="predicted change of accuracy, points",
-                 title=self.result["network"])
+                 title=self.name)
         axes.legend()
         return axes
 
@@ -103,5 +108,5 @@ class Run:
         rows = [[layer["layer"], layer["meaning"], f"{layer['before_ms']:.4f}",
                  f"{layer['after_ms']:.4f}", short(layer["macs"])]
                 for layer in self.result["layers"]]
-        return as_html(f"{self.result['network']}: {self.winner.summary()}",
+        return as_html(f"{self.name}: {self.winner.summary()}",
                        ["layer", "became", "ms before", "ms after", "MACs"], rows)

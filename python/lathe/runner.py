@@ -7,6 +7,7 @@ import numpy
 
 from lathe import _library, _work
 from lathe.arrays import numpy_type
+from lathe_runtime.arrays import places
 
 
 class Runner:
@@ -29,12 +30,7 @@ class Runner:
         """Returns the outputs for arrays of the types and shapes that the network reads."""
         outputs = [numpy.empty(face["shape"], numpy_type(face["element"]))
                    for face in self._outputs]
-        status = _library.library().lathe_runner_run(self._handle, _places(arrays),
-                                                     _places(outputs))
+        status = _library.library().lathe_runner_run(self._handle, places(arrays), places(outputs))
         if status != _library.DONE:
             raise _library.failure(status)
         return outputs
-
-
-def _places(arrays):
-    return (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])

@@ -1,10 +1,11 @@
 """What metrics say of a network."""
 import statistics
 
-from lathe.tables import as_html, as_text, table
+from lathe._found import Found
+from lathe.tables import table
 
 
-class Scores:
+class Scores(Found):
     """Scores of a network before it is trained, seed by seed; ``lathe.score`` returns them.
 
     >>> import lathe
@@ -13,9 +14,6 @@ class Scores:
     >>> int(scores["macs"]) == net.macs
     True
     """
-
-    def __init__(self, found):
-        self._found = found
 
     @property
     def metrics(self) -> list[str]:
@@ -59,9 +57,3 @@ class Scores:
         return heads, [[metric] + [f"{statistics.fmean(self.seeds(metric, of)):.5g}"
                                    for of in ("original", "changed")[:1 + changed]]
                        for metric in self.metrics]
-
-    def __repr__(self):
-        return as_text(*self._rows())
-
-    def _repr_html_(self):
-        return as_html("", *self._rows())

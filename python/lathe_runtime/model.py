@@ -8,11 +8,8 @@ import weakref
 
 import numpy
 
+from lathe_runtime.arrays import TYPES, places
 from lathe_runtime.error import Error
-
-TYPES = {"f32": "float32", "f64": "float64", "f16": "float16", "i64": "int64", "i32": "int32",
-         "i16": "int16", "i8": "int8", "u64": "uint64", "u32": "uint32", "u16": "uint16",
-         "u8": "uint8", "bool": "bool"}
 
 
 def load(folder, threads=1) -> "Model":
@@ -52,7 +49,7 @@ class Model:
         model = self._model(variant)
         outputs = [numpy.empty(self._shape(variant, i), TYPES[face["element"]])
                    for i, face in enumerate(self.outputs)]
-        if self._function("run")(ctypes.c_void_p(model), _places(arrays), _places(outputs)) != 0:
+        if self._function("run")(ctypes.c_void_p(model), places(arrays), places(outputs)) != 0:
             raise Error(self._error())
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
@@ -129,7 +126,3 @@ def _dense(array, face):
     if not numpy.can_cast(array.dtype, TYPES[face["element"]], "same_kind"):
         raise Error(f"{face['name']} is {TYPES[face['element']]}, and was given as {array.dtype}")
     return numpy.ascontiguousarray(array, TYPES[face["element"]])
-
-
-def _places(arrays):
-    return (ctypes.c_void_p * len(arrays))(*[array.ctypes.data for array in arrays])

@@ -49,20 +49,27 @@ Normalize normalize_option(Options& options) {
   fail("normalize is '{}': there are none, imagenet and cifar", name);
 }
 
+CalibrationSource calibration_source(Options& options) {
+  CalibrationSource result;
+  std::string clipping = "mse";
+  options.read("calibration", clipping);
+  options.read("data", result.data);
+  options.read("images", result.images, {1, 1 << 20});
+  result.normalize = normalize_option(options);
+  auto clipped = clipping_named(clipping);
+  if (!clipped) fail("calibration is '{}': there are minmax, percentile and mse", clipping);
+  result.clipping = *clipped;
+  return result;
+}
+
 PrecisionChoice precision_options(Options& options) {
   PrecisionChoice result;
-  std::string precision = "f32", clipping = "mse";
+  std::string precision = "f32";
   options.read("precision", precision);
-  options.read("calibration", clipping);
-  options.read("data", result.calibration.data);
-  options.read("images", result.calibration.images, {1, 1 << 20});
-  result.calibration.normalize = normalize_option(options);
+  result.calibration = calibration_source(options);
   auto known = precision_named(precision);
-  auto clipped = clipping_named(clipping);
   if (!known) fail("precision is '{}': there are f32, tf32, f16, bf16 and int8", precision);
-  if (!clipped) fail("calibration is '{}': there are minmax, percentile and mse", clipping);
   result.precision = *known;
-  result.calibration.clipping = *clipped;
   return result;
 }
 

@@ -18,8 +18,10 @@ ScoreArguments score_options(Options& options);
 /// Reads the name of a normalisation. Fails if there is none of this name.
 Normalize normalize_option(Options& options);
 
-/// Reads a precision, and for which data 8-bit integers are made: precision, data, normalize,
-/// images, calibration.
+/// Reads what 8-bit integers are made for: data, normalize, images, calibration.
+CalibrationSource calibration_source(Options& options);
+
+/// Reads a precision, and what calibration_source() reads.
 struct PrecisionChoice {
   Precision precision = Precision::f32;
   CalibrationSource calibration;

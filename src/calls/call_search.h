@@ -7,9 +7,12 @@
 
 namespace lathe {
 
-/// Reads what searches for one network and for several have in common: work_dir, variants, include,
-/// exclude, pointwise, narrow, families, without, neural, exact, tune, threads, against, lathe,
-/// command; and what data_options() reads.
+/// Reads which layers may change, and into what: include, exclude, pointwise, narrow, neural,
+/// families, without.
+SpaceOptions space_options(Options& options, SpaceOptions usual = {});
+
+/// Reads what searches for one network and for several have in common: work_dir, variants, exact,
+/// tune, threads, against, lathe, command; and what data_options() and space_options() read.
 OptimizeOptions search_options(Options& options);
 
 }  // namespace lathe

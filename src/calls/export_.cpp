@@ -21,7 +21,7 @@ nlohmann::json run_export(Options& options, const JobListener& /*listener*/) {
   if (format == "torch") {
     write_torch(network, output);
   } else if (format == "onnx") {
-    write_text(output, export_onnx(network));
+    write_onnx(network, output);
   } else if (format == "text") {
     write_text(output, print(network));
   } else {

@@ -24,7 +24,7 @@ int run_export(const ExportArgs& options) {
   if (options.file.empty()) {
     fmt::print("{}", options.format == "torch" ? print_torch(graph) : print(graph));
   } else if (options.format == "onnx") {
-    write_text(options.file, export_onnx(initialised(graph, options.network.seed)));
+    write_onnx(initialised(graph, options.network.seed), options.file);
   } else if (options.format == "torch") {
     write_torch(initialised(graph, options.network.seed), options.file);
   } else {

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "cli/verb_listener.h"
 #include "cli/verb_network.h"
-#include "data/file.h"
+#include "onnx/onnx.h"
 
 namespace lathe::cli {
 namespace {
@@ -34,25 +34,6 @@ void print_found(const FitResult& found, const FitArgs& options) {
   if (!options.file.empty()) fmt::print("written {}\n", options.file);
 }
 
-nlohmann::json to_json(const FitResult& found) {
-  nlohmann::json layers = nlohmann::json::array(), result;
-  for (const LayerFit& layer : found.fit.layers) {
-    layers.push_back(
-        {{"layer", layer.layer}, {"sliced", layer.before}, {"fitted", layer.unexplained}});
-  }
-  result = {{"layers", layers}, {"unfitted", found.fit.unfitted}, {"features", found.features}};
-  if (found.original) {
-    auto of = [](const AnswerCounts& counts) {
-      return nlohmann::json{{"top1", counts.top1()}, {"loss", counts.loss}};
-    };
-    result["original"] = of(*found.original);
-    result["sliced"] = of(*found.sliced);
-    result["fitted"] = of(*found.fitted);
-    result["images"] = found.original->samples;
-  }
-  return result;
-}
-
 int run_fit(FitArgs& options) {
   options.job.normalize = *normalize_named(options.normalize);
   FitResult found;
@@ -60,10 +41,7 @@ int run_fit(FitArgs& options) {
     JobBar bar("fitting");
     found = fit_network(options.job, bar.listener());
   }
-  if (!options.file.empty()) {
-    std::string text = export_onnx(found.fit.network);
-    write_file(options.file, {std::as_bytes(std::span(text))});
-  }
+  if (!options.file.empty()) write_onnx(found.fit.network, options.file);
   if (options.json) {
     fmt::print("{}\n", to_json(found).dump());
   } else {

@@ -43,14 +43,6 @@ void print_found(const ImportanceResult& found, const ImportanceArgs& options) {
   }
 }
 
-nlohmann::json to_json(const ImportanceResult& found) {
-  nlohmann::json sets = nlohmann::json::array();
-  for (const ChannelImportance& each : found.sets) {
-    sets.push_back({{"layer", each.layer}, {"importance", each.channels}});
-  }
-  return {{"sets", sets}, {"order", lathe::to_json(found.order)}};
-}
-
 int run_importance(ImportanceArgs& options) {
   options.job.by = *importance_named(options.by);
   ImportanceResult found;

@@ -1,87 +1,20 @@
 // profile.cpp: "lathe profile NETWORK": what a search could choose from, before anything is
 // searched.
+#include "jobs/profile.h"
+
 #include <algorithm>
-#include <cmath>
-#include <map>
 
 #include "cli/verb_network.h"
 #include "cli/verb_space.h"
-#include "jobs/limits.h"
-#include "jobs/optimize.h"
 
 namespace lathe::cli {
 namespace {
 
 struct ProfileArgs {
-  NetworkArguments network;
+  ProfileOptions job;
   SpaceArguments space;
-  size_t most = OptimizeOptions().space.most;
   bool json = false;
 };
-
-/// The least that something can be, and what it is now.
-struct Range {
-  long least, now;
-};
-
-/// What a space has of one family.
-struct FamilyCount {
-  size_t variants = 0, scored = 0;
-  double least = 1, most = 0;  // parts of the layer's MACs
-};
-
-using FamilyCounts = std::map<Family, FamilyCount>;
-
-/// Counts the variants of a kind, all of them and those that a search would score.
-void count_kind(const LayerKind& all, const LayerKind& scored, FamilyCounts& counts) {
-  for (size_t v = 1; v < all.variants.size(); ++v) {
-    FamilyCount& count = counts[all.variants[v].family];
-    double part =
-        static_cast<double>(all.variants[v].macs) / static_cast<double>(all.variants[0].macs);
-    count.least = std::min(count.least, part);
-    count.most = std::max(count.most, part);
-    ++count.variants;
-  }
-  for (size_t v = 1; v < scored.variants.size(); ++v) ++counts[scored.variants[v].family].scored;
-}
-
-nlohmann::json to_json(const FamilyCounts& counts) {
-  nlohmann::json json = nlohmann::json::object();
-  for (const auto& [family, count] : counts) {
-    json[name_of(family)] = {{"variants", count.variants},
-                             {"scored", count.scored},
-                             {"macs", {count.least, count.most}}};
-  }
-  return json;
-}
-
-nlohmann::json report(const NetworkSpace& space, const NetworkSpace& scored, const Range& macs,
-                      const Range& weights) {
-  nlohmann::json kinds = nlohmann::json::array();
-  for (size_t k = 0; k < space.kinds.size(); ++k) {
-    const LayerKind& kind = space.kinds[k];
-    nlohmann::json variants = nlohmann::json::array();
-    for (const LayerVariant& variant : kind.variants) {
-      variants.push_back({{"recipe", label_of(variant)},
-                          {"meaning", variant.meaning},
-                          {"family", name_of(variant.family)},
-                          {"macs", variant.macs},
-                          {"weights", variant.weights}});
-    }
-    nlohmann::json layers = nlohmann::json::array();
-    for (size_t s : kind.sites) layers.push_back(space.sites[s].layer);
-    FamilyCounts counts;
-    count_kind(kind, scored.kinds[k], counts);
-    kinds.push_back({{"description", kind.description},
-                     {"layers", layers},
-                     {"families", to_json(counts)},
-                     {"variants", variants}});
-  }
-  return {{"log10_networks", log_size(space)},
-          {"macs", {macs.least, macs.now}},
-          {"weights", {weights.least, weights.now}},
-          {"kinds", kinds}};
-}
 
 /// Prints "first" or "first and 7 more".
 std::string some_of(const std::vector<std::string>& names) {
@@ -122,10 +55,14 @@ void print_kinds(const NetworkSpace& space) {
 }
 
 /// Prints how many variants of each family there are, and how many of them a search scores.
-void print_families(const NetworkSpace& space, const NetworkSpace& scored, size_t most) {
+void print_families(const std::vector<FamilyCounts>& of_kinds, size_t most) {
   FamilyCounts counts;
-  for (size_t k = 0; k < space.kinds.size(); ++k) {
-    count_kind(space.kinds[k], scored.kinds[k], counts);
+  for (const FamilyCounts& of_kind : of_kinds) {
+    for (const auto& [family, c] : of_kind) {
+      FamilyCount& sum = counts[family];
+      sum = {sum.variants + c.variants, sum.scored + c.scored, std::min(sum.least, c.least),
+             std::max(sum.most, c.most)};
+    }
   }
   fmt::print("\n{:<22} {:>9} {:>9} {:>12}   {}\n", "family", "variants", "searched", "not searched",
              "MACs that are left");
@@ -138,36 +75,30 @@ void print_families(const NetworkSpace& space, const NetworkSpace& scored, size_
   fmt::print("\nWhat is searched is scored; of each kind, {} are measured.\n", measured);
 }
 
-int run_profile(const ProfileArgs& options) {
-  Graph network = load_network(options.network);
-  SpaceOptions how = space_options(options.space);
-  NetworkSpace space = network_space(network, how);
-  NetworkSpace scored = options.most == 0 ? space : narrowed(space, options.most * scored_for_each);
-  if (how.narrow) {
-    space = with_links(std::move(space), network, how);
-    scored = with_links(std::move(scored), network, how);
-  }
-  Range macs{least_macs(space), space.macs}, weights{least_weights(space), space.weights};
+int run_profile(ProfileArgs& options) {
+  options.job.space = space_options(options.space);
+  Profile found = profile_network(options.job);
   if (options.json) {
-    fmt::print("{}\n", report(space, scored, macs, weights).dump(2));
+    fmt::print("{}\n", to_json(found).dump(2));
     return 0;
   }
-  fmt::print("{}: {} of its layers may change, of {} kinds\n\n", network.name, space.sites.size(),
-             space.kinds.size());
-  print_kinds(space);
-  print_families(space, scored, options.most);
-  if (how.narrow) print_channel_sets(network, how);
-  fmt::print("\nnetworks  10^{:.0f}\n", log_size(space));
-  fmt::print("MACs      {} to {}\n", print_short(macs.least), print_short(macs.now));
-  fmt::print("weights   {} to {}\n", print_short(weights.least), print_short(weights.now));
+  fmt::print("{}: {} of its layers may change, of {} kinds\n\n", found.network.name,
+             found.space.sites.size(), found.space.kinds.size());
+  print_kinds(found.space);
+  print_families(found.families, options.job.most);
+  if (options.job.space.narrow) print_channel_sets(found.network, options.job.space);
+  fmt::print("\nnetworks  10^{:.0f}\n", log_size(found.space));
+  fmt::print("MACs      {} to {}\n", print_short(found.macs.least), print_short(found.macs.now));
+  fmt::print("weights   {} to {}\n", print_short(found.weights.least),
+             print_short(found.weights.now));
   return 0;
 }
 
 std::function<int()> set_up_profile(Command& app) {
   auto options = std::make_shared<ProfileArgs>();
-  add_network_arguments(app, options->network);
+  add_network_arguments(app, options->job.network);
   add_space_arguments(app, options->space);
-  app.add_option("--variants", options->most,
+  app.add_option("--variants", options->job.most,
                  "say what a search looks at that measures so many variants of each kind of layer");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run_profile(*options); };

@@ -6,7 +6,7 @@
 #include "cli/verb_listener.h"
 #include "cli/verb_network.h"
 #include "cli/verb_precision.h"
-#include "data/file.h"
+#include "onnx/onnx.h"
 
 namespace lathe::cli {
 namespace {
@@ -48,33 +48,6 @@ void print_found(const QuantizeResult& found, const QuantizeArgs& options) {
   if (!options.file.empty()) fmt::print("written {}\n", options.file);
 }
 
-nlohmann::json to_json(const QuantizeResult& found) {
-  nlohmann::json layers = nlohmann::json::array();
-  for (const QuantisedLayer& layer : found.found.layers) {
-    nlohmann::json each{{"layer", layer.layer}, {"op", layer.op}};
-    each["least"] = layer.least;
-    each["greatest"] = layer.greatest;
-    if (layer.kept.empty()) {
-      each["scale"] = layer.data.scale;
-      each["zero"] = layer.data.zero;
-    } else {
-      each["f32_because"] = layer.kept;
-    }
-    if (layer.error) each["error"] = *layer.error;
-    layers.push_back(each);
-  }
-  nlohmann::json result{{"layers", layers}};
-  if (found.before) {
-    auto of = [](const AnswerCounts& counts) {
-      return nlohmann::json{{"top1", counts.top1()}, {"loss", counts.loss}};
-    };
-    result["f32"] = of(*found.before);
-    result["int8"] = of(*found.after);
-    result["images"] = found.after->samples;
-  }
-  return result;
-}
-
 int run_quantize(QuantizeArgs& options) {
   options.job.calibration = source_of(options.calibration);
   QuantizeResult found;
@@ -82,10 +55,7 @@ int run_quantize(QuantizeArgs& options) {
     JobBar bar("quantizing");
     found = quantize_network(options.job, bar.listener());
   }
-  if (!options.file.empty()) {
-    std::string text = export_onnx(found.found.network);
-    write_file(options.file, {std::as_bytes(std::span(text))});
-  }
+  if (!options.file.empty()) write_onnx(found.found.network, options.file);
   if (options.json) {
     fmt::print("{}\n", to_json(found).dump());
   } else {

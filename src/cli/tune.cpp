@@ -5,14 +5,12 @@
 #include "base/error.h"
 #include "cli/verb_interruption.h"
 #include "cli/verb_jobs.h"
+#include "cli/verb_listener.h"
 #include "cli/verb_network.h"
 #include "cli/verb_precision.h"
 #include "cli/verb_target.h"
 #include "cli/verb_tune_show.h"
 #include "data/folder.h"
-#include "jobs/amount.h"
-#include "jobs/precision.h"
-#include "search/native_bench.h"
 #include "search/round_tuning.h"
 
 namespace lathe::cli {
@@ -28,27 +26,6 @@ struct TuneArgs {
   bool resume = false, again = false, show = false, json = false;
 };
 
-/// Reads a budget: "90s", "10m" or "1h", or a number of candidates. Where jobs are measured
-/// elsewhere, their number is what counts.
-void set_budget(TuneOptions& options, std::string text, bool elsewhere) {
-  if (text.empty() && elsewhere) return;
-  if (text.empty()) text = "60s";
-  auto amount = parse_amount(text);
-  auto seconds = parse_duration(text);
-  bool is_count = amount && amount->unit.empty() && amount->value <= 1e9;
-  if (!seconds && !is_count) {
-    fail(
-        "--budget {}: write a time, as in 90s, 10m or 1h, or how many candidates are tried, as "
-        "in 500",
-        text);
-  }
-  if (seconds && elsewhere) {
-    fail("--budget {}: with --jobs, write how many candidates are tried, as in 500", text);
-  }
-  if (is_count) options.trials = std::max(1L, static_cast<long>(amount->value));
-  if (seconds) options.seconds = *seconds;
-}
-
 /// Tells what tuning does: a line that changes on a terminal, a line for each gain elsewhere.
 class Telling {
  public:
@@ -61,7 +38,7 @@ class Telling {
       clear();
       const Found& found = *state.unit.found;
       fmt::print(stderr, "{:6.1f} s  {:<26} {:>9.4f} ms  {:>5.2f}x  {}\n", state.elapsed,
-                 name_of(state.unit.nodes, 26), found.time * 1e3, found.own / found.time,
+                 name_of_nodes(state.unit.nodes, 26), found.time * 1e3, found.own / found.time,
                  found.choice.schedule);
     }
     if (!is_terminal_) return;
@@ -72,7 +49,7 @@ class Telling {
     double gain = state.unit.found ? state.unit.found->own / state.unit.found->time : 1;
     fmt::print(stderr, "\r{:<78.78}",
                fmt::format("tuning: {}, candidate {}, {} at {:.2f}x", left, state.trials,
-                           name_of(state.unit.nodes, 26), gain));
+                           name_of_nodes(state.unit.nodes, 26), gain));
     shown_ = true;
   }
 
@@ -92,18 +69,14 @@ class Telling {
   }
 };
 
-/// Opens the store, or says that there is none.
-TunedStore open_store() {
-  std::string path = tuned_path();
-  if (path.empty()) fail("there is no place to keep what is found: set LATHE_TUNED or LATHE_CACHE");
-  return TunedStore(path);
-}
-
 /// Returns the network as it will run: layers in their precisions.
 Graph network_of(const TuneArgs& options) {
-  return with_precisions(initialised(load_network(options.network), options.network.seed),
-                         precisions_of(options.precision, options.network),
-                         options.precision.calibration, options.threads);
+  JobBar bar("calibrating");
+  TuneJobOptions job{.network = options.network,
+                     .precision = *precision_named(options.precision.precision),
+                     .calibration = source_of(options.precision.calibration)};
+  job.tune.threads = options.threads;
+  return network_to_tune(job, bar.listener());
 }
 
 TunedWhere where_of(const TuneArgs& options, const Target& target) {
@@ -112,12 +85,8 @@ TunedWhere where_of(const TuneArgs& options, const Target& target) {
 
 int show(const TuneArgs& options) {
   Graph graph = network_of(options);
-  std::string path = tuned_path();
-  std::optional<TunedStore> store;
-  if (!path.empty() && access(path.c_str(), F_OK) == 0) store.emplace(path);
   Target target = target_or_machine(options.target);
-  TuneReport report =
-      tuned_before(graph, target, options.threads, store ? &*store : nullptr, options.layers);
+  TuneReport report = tuned_network(graph, target, options.threads, options.layers);
   print_tuned(graph.name, where_of(options, target), report,
               options.json ? Print::json : Print::text);
   return 0;
@@ -161,7 +130,6 @@ int run_tune(const TuneArgs& options) {
   set_budget(how, options.budget, !options.jobs.folder.empty());
   if (options.show) return show(options);
   Target target = measured_target(options.target, options.jobs);
-  TunedStore store = open_store();
   Graph graph = network_of(options);
   check_data(graph);
   how.threads = options.threads;
@@ -170,14 +138,16 @@ int run_tune(const TuneArgs& options) {
   how.begin = options.again ? TuneOptions::Begin::again : TuneOptions::Begin::resume;
   how.stop = is_interrupted;
   listen_to_interruptions();
-  if (target.is_gpu()) return tune_for_gpu(options, graph, target, how, store);
-  auto bench = native_bench(graph, target, options.threads);
+  if (target.is_gpu()) {
+    TunedStore store = open_tuned_store();
+    return tune_for_gpu(options, graph, target, how, store);
+  }
   TuneReport report;
   {
     Telling telling(how);
     how.progress = [&](const TuneState& state) { telling.show(state); };
     how.layout_progress = [&](long n) { telling.show_layouts(n); };
-    report = lathe::tune(graph, target, *bench, store, how);
+    report = tune_network(graph, how);
   }
   print_tuned(graph.name, where_of(options, target), report,
               options.json ? Print::json : Print::text);

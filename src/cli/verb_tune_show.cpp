@@ -11,45 +11,6 @@ namespace {
 
 constexpr size_t columns = 80;
 
-nlohmann::json to_json(const TunedUnit& unit) {
-  nlohmann::json json{{"layers", unit.nodes}};
-  if (unit.time > 0) json["network_ms"] = unit.time * 1e3;
-  if (!unit.found) return json;
-  const Found& found = *unit.found;
-  json["schedule"] = found.choice.schedule;
-  json["settings"] = found.choice.settings;
-  json["own_ms"] = found.own * 1e3;
-  json["ms"] = found.time * 1e3;
-  json["gain"] = found.own / found.time;
-  json["kept"] = unit.kept;
-  return json;
-}
-
-nlohmann::json to_json(const ChosenLayout& layout) {
-  return {{"layers", layout.nodes},
-          {"copy", layout.is_copy},
-          {"channels_together", layout.block},
-          {"otherwise", layout.usual}};
-}
-
-void print_json(const std::string& network, const TunedWhere& where, const TuneReport& report) {
-  nlohmann::json json{{"network", network},
-                      {"threads", where.threads},
-                      {"trials", report.trials},
-                      {"failed", report.failed}};
-  if (!where.gpu.empty()) json["target"] = where.gpu;
-  if (report.own > 0) {
-    json["own_ms"] = report.own * 1e3;
-    json["tuned_ms"] = report.tuned * 1e3;
-    json["kept"] = report.kept;
-  }
-  json["layouts"] = nlohmann::json::array();
-  for (const ChosenLayout& layout : report.layouts) json["layouts"].push_back(to_json(layout));
-  json["layers"] = nlohmann::json::array();
-  for (const TunedUnit& unit : report.units) json["layers"].push_back(to_json(unit));
-  fmt::print("{}\n", json.dump());
-}
-
 /// Prints a template and its settings below its layer.
 void print_choice(const Choice& choice) {
   std::string line = "    " + choice.schedule + ":";
@@ -67,8 +28,9 @@ void print_choice(const Choice& choice) {
 
 void print_unit(const TunedUnit& unit) {
   const Found& found = *unit.found;
-  fmt::print("{:<40} {:>9.4f} {:>9.4f} {:>6.2f}x  {}\n", name_of(unit.nodes, 40), found.own * 1e3,
-             found.time * 1e3, found.own / found.time, unit.kept ? "used" : "not used");
+  fmt::print("{:<40} {:>9.4f} {:>9.4f} {:>6.2f}x  {}\n", name_of_nodes(unit.nodes, 40),
+             found.own * 1e3, found.time * 1e3, found.own / found.time,
+             unit.kept ? "used" : "not used");
   print_choice(found.choice);
 }
 
@@ -76,7 +38,7 @@ void print_unit(const TunedUnit& unit) {
 void print_layouts(const std::vector<ChosenLayout>& layouts) {
   for (const ChosenLayout& layout : layouts) {
     std::string block = layout.all ? "all" : fmt::format("{}", layout.block);
-    fmt::print("{:<36} {}{} channels side by side, not {}\n", name_of(layout.nodes, 36),
+    fmt::print("{:<36} {}{} channels side by side, not {}\n", name_of_nodes(layout.nodes, 36),
                layout.is_copy ? "copied: " : "", block, layout.usual);
   }
 }
@@ -116,7 +78,7 @@ void print_text(const std::string& network, const TunedWhere& where, const TuneR
 
 }  // namespace
 
-std::string name_of(const std::vector<std::string>& nodes, size_t width) {
+std::string name_of_nodes(const std::vector<std::string>& nodes, size_t width) {
   std::string more = nodes.size() > 1 ? fmt::format(" (+{})", nodes.size() - 1) : "";
   std::string name = nodes.front();
   size_t room = width - more.size();
@@ -126,7 +88,11 @@ std::string name_of(const std::vector<std::string>& nodes, size_t width) {
 
 void print_tuned(const std::string& network, const TunedWhere& where, const TuneReport& report,
                  Print how) {
-  how == Print::json ? print_json(network, where, report) : print_text(network, where, report);
+  if (how == Print::json) {
+    fmt::print("{}\n", to_json(network, where, report).dump());
+  } else {
+    print_text(network, where, report);
+  }
 }
 
 }  // namespace lathe::cli

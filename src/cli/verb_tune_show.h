@@ -1,23 +1,17 @@
 // What tuning found, for people and machines.
 #pragma once
 
-#include "search/tune.h"
+#include "jobs/tune.h"
 
 namespace lathe::cli {
 
 enum class Print { text, json };
-
-/// Where a network runs: with so many threads, or on a GPU.
-struct TunedWhere {
-  int threads = 1;
-  std::string gpu = {};  ///< a target's name; "": none
-};
 
 /// Prints a report, at most 80 columns wide.
 void print_tuned(const std::string& network, const TunedWhere& where, const TuneReport& report,
                  Print how);
 
 /// Returns the name of the first node, and how many more there are, in so many columns.
-std::string name_of(const std::vector<std::string>& nodes, size_t width);
+std::string name_of_nodes(const std::vector<std::string>& nodes, size_t width);
 
 }  // namespace lathe::cli

@@ -2,6 +2,7 @@
 #include "jobs/fit.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/parallel.h"
@@ -109,6 +110,25 @@ FitResult fit_network(const FitJobOptions& options, const JobListener& listener)
     result.fitted = counted(result.fit.network);
   }
   result.features = features_of(transformed(original, orders_in(recipe)), result);
+  return result;
+}
+
+nlohmann::json to_json(const FitResult& found) {
+  nlohmann::json layers = nlohmann::json::array(), result;
+  for (const LayerFit& layer : found.fit.layers) {
+    layers.push_back(
+        {{"layer", layer.layer}, {"sliced", layer.before}, {"fitted", layer.unexplained}});
+  }
+  result = {{"layers", layers}, {"unfitted", found.fit.unfitted}, {"features", found.features}};
+  if (found.original) {
+    auto of = [](const AnswerCounts& counts) {
+      return nlohmann::json{{"top1", counts.top1()}, {"loss", counts.loss}};
+    };
+    result["original"] = of(*found.original);
+    result["sliced"] = of(*found.sliced);
+    result["fitted"] = of(*found.fitted);
+    result["images"] = found.original->samples;
+  }
   return result;
 }
 

@@ -6,6 +6,8 @@
 //   found.original.top1(), found.sliced.top1(), found.fitted.top1()         93.2, 11.0, 68.4
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "capacity/fit.h"
 #include "jobs/evaluate.h"
 
@@ -51,5 +53,8 @@ AnswerCounts validated(const Graph& network, const Dataset& data, long samples, 
 
 /// Fits, and counts the answers before and after. Fails unless the network is trained.
 FitResult fit_network(const FitJobOptions& options, const JobListener& listener = {});
+
+/// Converts what was found to JSON, without the network.
+nlohmann::json to_json(const FitResult& found);
 
 }  // namespace lathe

@@ -1,6 +1,8 @@
 // importance.cpp: the importance of channels as a job. Interface: importance.h.
 #include "jobs/importance.h"
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "program/rebatch.h"
 
@@ -20,6 +22,14 @@ ImportanceResult find_importance(const ImportanceOptions& options, const JobList
   result.sets = importance_of(rebatched(network, options.score.samples), scorer, options.by);
   result.order = most_important_first(network, result.sets);
   return result;
+}
+
+nlohmann::json to_json(const ImportanceResult& found) {
+  nlohmann::json sets = nlohmann::json::array();
+  for (const ChannelImportance& each : found.sets) {
+    sets.push_back({{"layer", each.layer}, {"importance", each.channels}});
+  }
+  return {{"sets", sets}, {"order", to_json(found.order)}};
 }
 
 }  // namespace lathe

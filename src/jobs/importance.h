@@ -6,6 +6,8 @@
 //   write_network_recipe(found.order, "order.recipe");    puts the most important channels first
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "capacity/importance.h"
 #include "jobs/event.h"
 #include "jobs/scoring.h"
@@ -26,5 +28,8 @@ struct ImportanceResult {
 /// trained it.
 ImportanceResult find_importance(const ImportanceOptions& options,
                                  const JobListener& listener = {});
+
+/// Converts what was found to JSON.
+nlohmann::json to_json(const ImportanceResult& found);
 
 }  // namespace lathe

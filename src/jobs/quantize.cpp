@@ -1,6 +1,8 @@
 // quantize.cpp: see quantize.h.
 #include "jobs/quantize.h"
 
+#include <nlohmann/json.hpp>
+
 #include "base/error.h"
 #include "base/parallel.h"
 #include "jobs/fit.h"
@@ -67,6 +69,33 @@ QuantizeResult quantize_network(const QuantizeOptions& options, const JobListene
   if (both) {
     result.before = both->before;
     result.after = both->after;
+  }
+  return result;
+}
+
+nlohmann::json to_json(const QuantizeResult& found) {
+  nlohmann::json layers = nlohmann::json::array();
+  for (const QuantisedLayer& layer : found.found.layers) {
+    nlohmann::json each{{"layer", layer.layer}, {"op", layer.op}};
+    each["least"] = layer.least;
+    each["greatest"] = layer.greatest;
+    if (layer.kept.empty()) {
+      each["scale"] = layer.data.scale;
+      each["zero"] = layer.data.zero;
+    } else {
+      each["f32_because"] = layer.kept;
+    }
+    if (layer.error) each["error"] = *layer.error;
+    layers.push_back(each);
+  }
+  nlohmann::json result{{"layers", layers}};
+  if (found.before) {
+    auto of = [](const AnswerCounts& counts) {
+      return nlohmann::json{{"top1", counts.top1()}, {"loss", counts.loss}};
+    };
+    result["f32"] = of(*found.before);
+    result["int8"] = of(*found.after);
+    result["images"] = found.after->samples;
   }
   return result;
 }

@@ -5,6 +5,8 @@
 //   found.before->top1(), found.after->top1()                          91.73, 91.65
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "capacity/quantised.h"
 #include "jobs/evaluate.h"
 
@@ -56,5 +58,8 @@ std::optional<BothAnswers> answers_of_both(const Graph& before, const Graph& aft
 
 /// Quantises, and counts the answers before and after. Fails unless the network is trained.
 QuantizeResult quantize_network(const QuantizeOptions& options, const JobListener& listener = {});
+
+/// Converts what was found to JSON, without the network.
+nlohmann::json to_json(const QuantizeResult& found);
 
 }  // namespace lathe

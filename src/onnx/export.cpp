@@ -1,5 +1,6 @@
 // export.cpp: a Graph to an ONNX model of standard operators. Interface: export_onnx() of onnx.h.
 #include "base/error.h"
+#include "data/file.h"
 #include "onnx/export_site.h"
 #include "onnx/onnx.h"
 
@@ -148,6 +149,11 @@ std::string export_onnx(const Graph& graph) {
     fail("'{}' is too large for an ONNX file (2 GiB)", graph.name);
   }
   return bytes;
+}
+
+void write_onnx(const Graph& graph, const std::string& path) {
+  std::string bytes = export_onnx(graph);
+  write_file(path, {std::as_bytes(std::span(bytes))});
 }
 
 }  // namespace lathe

@@ -51,5 +51,7 @@ Array read_tensor(const std::string& path);
 /// Returns the graph as the bytes of an .onnx file, made of standard operators only. Weights must
 /// have data.
 std::string export_onnx(const Graph& graph);
+/// Writes such a file.
+void write_onnx(const Graph& graph, const std::string& path);
 
 }  // namespace lathe

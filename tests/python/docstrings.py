@@ -1,10 +1,15 @@
-"""Runs the examples in the docstrings of the package."""
+"""Runs the examples in the docstrings of the package, in a folder with a small model.onnx."""
 import doctest
 import importlib
+import os
+import pathlib
 import pkgutil
 import sys
+import tempfile
 
 import lathe
+
+NETWORK = pathlib.Path(__file__).resolve().parents[1] / "killed_network.graph"
 
 
 def main():
@@ -23,4 +28,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["LATHE_TUNED"] = f"{folder}/tuned"  # what an example finds is for no other test
+        os.chdir(folder)
+        lathe.load(NETWORK).export("model.onnx")
+        main()

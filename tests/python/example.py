@@ -1,9 +1,11 @@
-"""What README.md promises of the package, on a network that takes seconds."""
+"""What README.md promises of the package, on networks that take seconds."""
 import pathlib
 import tempfile
 
 import lathe
 import numpy as np
+
+SEARCHED = pathlib.Path(__file__).resolve().parents[1] / "killed_network.graph"
 
 
 def networks():
@@ -67,10 +69,19 @@ def search(network, folder):
 
 def compiled(run, folder):
     out = run.winner.compile(folder / "out", progress=False)
-    x = np.ones((1, 3, 32, 32), np.float32)
+    x = np.ones((2, 3, 32, 32), np.float32)
     ready = lathe.load(out)
     np.testing.assert_allclose(ready(x), run.winner.network(x), rtol=1e-3, atol=1e-4)
-    assert ready.inputs[0]["shape"] == [1, 3, 32, 32]
+    assert ready.inputs[0]["shape"] == [2, 3, 32, 32]
+
+
+def made_again(run, folder):
+    made = lathe.replay(run.winner.bundle, folder / "again", progress=False)
+    assert made.same and not made.others and "again" in repr(made), made
+    checks = lathe.verify(made.folder, progress=False)
+    assert checks and "nothing differs" in checks.summary, checks
+    (folder / "again/model.onnx").write_bytes(b"")
+    assert not lathe.verify(made.folder, progress=False)
 
 
 def main():
@@ -79,8 +90,9 @@ def main():
     judging()
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        run = search(lathe.model("resnet20-cifar"), folder)
+        run = search(lathe.load(SEARCHED), folder)
         compiled(run, folder)
+        made_again(run, folder)
 
 
 if __name__ == "__main__":

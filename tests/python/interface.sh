@@ -2,21 +2,12 @@
 # liblathe.so from C: what "make install" puts down is found by CMake and by pkg-config, exports the
 # functions of lathe.h and nothing else, and does what tests/python/interface.c asks.
 # Usage: tests/python/interface.sh BUILD_FOLDER
-set -euo pipefail
-
-build=$1
 tests=$(cd "$(dirname "$0")" && pwd)
-folder=$(mktemp -d)
-trap 'rm -r "$folder"' EXIT
-fail() {
-  echo "$1" >&2
-  exit 1
-}
+source "$tests/../make_install.sh" "$1"
 
-cmake --install "$build" --prefix "$folder/lathe" >/dev/null
-library=$(find "$folder/lathe" -name 'liblathe.so')
+library=$(find "$prefix" -name 'liblathe.so')
 
-declared=$(grep -o 'lathe_[a-z_]*(' "$folder/lathe/include/lathe.h" | tr -d '(' | sort -u)
+declared=$(grep -o 'lathe_[a-z_]*(' "$prefix/include/lathe.h" | tr -d '(' | sort -u)
 exported=$(nm -D --defined-only "$library" | awk '$2 != "A" { print $3 }' | sort -u)
 [[ $(comm -13 <(echo "$declared") <(echo "$exported")) == "" ]] ||
   fail "exported, but not declared: $(comm -13 <(echo "$declared") <(echo "$exported") | head)"
@@ -31,7 +22,7 @@ find_package(Lathe 0.1 REQUIRED)
 add_executable(interface $tests/interface.c)
 target_link_libraries(interface PRIVATE Lathe::lathe m)
 EOF
-cmake -S "$folder/user" -B "$folder/user/build" -DCMAKE_PREFIX_PATH="$folder/lathe" >/dev/null
+cmake -S "$folder/user" -B "$folder/user/build" -DCMAKE_PREFIX_PATH="$prefix" >/dev/null
 cmake --build "$folder/user/build" >/dev/null
 "$folder/user/build/interface" || fail "what CMake built does not work"
 

@@ -5,6 +5,8 @@ import tempfile
 
 import lathe
 
+NETWORK = pathlib.Path(__file__).resolve().parents[1] / "killed_network.graph"
+
 
 def interrupted(function, after):
     """Calls a function with a listener that interrupts the main thread at an event."""
@@ -15,7 +17,7 @@ def interrupted(function, after):
 
 
 def search(folder):
-    net = lathe.model("resnet20-cifar")
+    net = lathe.load(NETWORK)
     options = {"work_dir": folder / "run", "samples": 8, "seeds": 1, "variants": 4, "tune": 0,
                "blocks": False}
     run = interrupted(lambda tell: lathe.optimize(net, exact=6, progress=tell, **options),
