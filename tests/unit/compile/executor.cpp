@@ -67,8 +67,7 @@ TEST(Executor, RealsBecomeIntegers) {
   for (int i = 0; i < 40; ++i) numbers.push_back(i - 20.25);
   auto count = static_cast<long>(numbers.size());
   for (const char* element : {"f32", "f64"}) {
-    lathe::Array x =
-        lathe::Array::of_reals(element_named(element).value(), {count}, numbers);
+    lathe::Array x = lathe::Array::of_reals(element_named(element).value(), {count}, numbers);
     expect_right(fmt::format("graph g\ninput x: {0}[{1}]\ny = cast(x, to=\"i64\"): i64[{1}]\n"
                              "output y\n",
                              element, count),
