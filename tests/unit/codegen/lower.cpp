@@ -61,6 +61,21 @@ TEST(Lower, ThePartOfATileIsSummedUpInRegisters) {
   EXPECT_EQ(print(kernels[0]).find("load O"), std::string::npos) << print(kernels[0]);
 }
 
+TEST(Lower, WhatEveryPartOfATileKeepsInRegistersIsNotStored) {
+  // The last tile has one row: T is written and read in two places, each time in registers.
+  std::string nest =
+      "nest t\ntensor X: input f32[5, 8]\ntensor T: local f32[5, 8]\n"
+      "tensor Y: output f32[5, 8]\nstatement S[i < 5, j < 8]:\n  T[i, j] = 2 * X[i, j]\n"
+      "statement R[i < 5, j < 8]:\n  Y[i, j] = T[i, j] + 1\n";
+  std::vector<Code> kernels =
+      code_of(nest, "split(i, 2) -> merge(i.o) -> unroll(i.i) -> vectorize(j)");
+  ASSERT_EQ(kernels.size(), 1u);
+  std::string text = print(kernels[0]);
+  EXPECT_NE(text.find("store"), std::string::npos) << text;
+  EXPECT_EQ(text.find("at T"), std::string::npos) << text;
+  EXPECT_EQ(kernels[0].scratch_bytes, 0) << text;
+}
+
 TEST(Lower, AWorkerHasAsMuchOfALocalAsItUses) {
   // T is set and read inside an iteration of i, but not in one tile: 100 of its 600 elements.
   std::string nest =
