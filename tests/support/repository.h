@@ -6,10 +6,12 @@
 
 namespace lathe::test {
 
+/// Returns the project's root folder, as it was when the tests were built.
+std::filesystem::path repository_root();
+
 /// Returns the path of a file, seen from the project's root.
 inline std::string repository_file(const std::string& name) {
-  std::filesystem::path root = std::filesystem::path(__FILE__).parent_path() / ".." / "..";
-  return (root / name).lexically_normal().string();
+  return (repository_root() / name).lexically_normal().string();
 }
 
 }  // namespace lathe::test

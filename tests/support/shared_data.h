@@ -2,15 +2,15 @@
 // are skipped where they are absent.
 #pragma once
 
-#include <filesystem>
 #include <string>
+
+#include "support/repository.h"
 
 namespace lathe::test {
 
 /// Returns the path of a file there, whether it exists or not.
 inline std::string shared_data(const std::string& name) {
-  std::filesystem::path root = std::filesystem::path(__FILE__).parent_path() / ".." / "..";
-  return (root / ".." / "shared" / "data" / name).lexically_normal().string();
+  return repository_file("../shared/data/" + name);
 }
 
 }  // namespace lathe::test
