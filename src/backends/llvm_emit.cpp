@@ -327,8 +327,11 @@ class Emitter {
   Pieces convert(const Instruction& i) {
     size_t from = i.args[0];
     long count = lanes(i.to), each = width(count, number(from));
-    long part =
-        std::max(converted_at_once(count, number(i.to)), converted_at_once(count, number(from)));
+    // Pieces of one size are converted one by one.
+    long part = size_of(number(from)) == size_of(number(i.to))
+                    ? each
+                    : std::max(converted_at_once(count, number(i.to)),
+                               converted_at_once(count, number(from)));
     Pieces result;
     for (long first = 0; first < count; first += part) {
       Value* value = math_.converted(part_of(values_[from], each, first, part), number(from));
@@ -371,8 +374,10 @@ class Emitter {
         values_[i.to] = {math_.number(i.number)};
         return;
       case Kind::apply:
-        values_[i.to] =
-            in_pieces(i, [&](const std::vector<Value*>& args) { return math_.apply(i.op, args); });
+        values_[i.to] = divides_by_one(i) ? divided_by_one(i)
+                                          : in_pieces(i, [&](const std::vector<Value*>& args) {
+                                              return math_.apply(i.op, args);
+                                            });
         return;
       case Kind::fma:
         values_[i.to] = in_pieces(i, [&](const std::vector<Value*>& args) {
@@ -412,6 +417,25 @@ class Emitter {
         values_[i.to] = {math_.greatest(put_together(values_[i.args[0]]))};
         return;
     }
+  }
+
+  /// Are many numbers divided by one?
+  bool divides_by_one(const Instruction& i) const {
+    return i.op == Expr::Op::div && !target_.is_gpu() && number(i.to) == Number::f32 &&
+           lanes(i.args[1]) == 1 && lanes(i.args[0]) == lanes(i.to) && lanes(i.to) > 1;
+  }
+
+  Pieces divided_by_one(const Instruction& i) {
+    Value* divisor = values_[i.args[1]].front();
+    Value* one = llvm::ConstantFP::get(divisor->getType(), 1);
+    long each = width(lanes(i.to), number(i.to));
+    Value* reciprocal = math_.widened(builder_.CreateFDiv(one, divisor), each);
+    Value* wide = math_.widened(divisor, each);
+    Pieces result;
+    for (Value* x : values_[i.args[0]]) {
+      result.push_back(math_.divided_by_one(x, wide, reciprocal));
+    }
+    return result;
   }
 
   /// Adds a piece of products to each piece of the sums.

@@ -7,6 +7,7 @@
 #include <llvm/IR/IntrinsicsX86.h>
 #include <llvm/IR/Module.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -99,14 +100,30 @@ Value* LlvmMath::maximum(Value* a, Value* b) {
   if (!is_float(number_)) return builder_.CreateSelect(builder_.CreateICmpSLT(a, b), b, a);
   if (architecture_ != Architecture::x86_64) return intrinsic(intrinsics::maximum, {a, b});
   if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
-  return unless_nan(b, builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), b, a));
+  Value* greater = unless_nan(b, builder_.CreateSelect(builder_.CreateFCmpOLT(a, b), b, a));
+  return bounded(Expr::Op::max, a, b, greater);
 }
 
 Value* LlvmMath::minimum(Value* a, Value* b) {
   if (!is_float(number_)) return builder_.CreateSelect(builder_.CreateICmpSLT(b, a), b, a);
   if (architecture_ != Architecture::x86_64) return intrinsic(intrinsics::minimum, {a, b});
   if (llvm::isa<llvm::Constant>(a)) std::swap(a, b);
-  return unless_nan(b, builder_.CreateSelect(builder_.CreateFCmpOLT(b, a), b, a));
+  Value* smaller = unless_nan(b, builder_.CreateSelect(builder_.CreateFCmpOLT(b, a), b, a));
+  return bounded(Expr::Op::min, a, b, smaller);
+}
+
+Value* LlvmMath::bounded(Expr::Op op, Value* value, Value* constant, Value* result) {
+  auto* whole = llvm::dyn_cast<llvm::Constant>(constant);
+  if (whole != nullptr && whole->getType()->isVectorTy()) whole = whole->getSplatValue();
+  auto* number = llvm::dyn_cast_or_null<llvm::ConstantFP>(whole);
+  if (number == nullptr || llvm::isa<llvm::Constant>(result)) return result;
+  double bound = number->getValueAPF().convertToDouble();
+  Bounds bounds = bounds_.lookup(value);
+  auto compared = [&](double old) {
+    return op == Expr::Op::max ? std::max(old, bound) : std::min(old, bound);
+  };
+  bounds_[result] = {compared(bounds.low), compared(bounds.high)};
+  return result;
 }
 
 Value* LlvmMath::fma(Value* a, Value* b, Value* c) {
@@ -285,6 +302,20 @@ Value* LlvmMath::apply_reals(Expr::Op op, const std::vector<Value*>& a) {
     default:
       fail("'{}' has no value on floats", function_of(op).name);
   }
+}
+
+/// A division takes as long as ten products. The reciprocal of a divisor that all lanes share is
+/// divided for once, and two corrections make of each product the quotient: the second rounds it
+/// as division does if the first is off by one unit at most (Markstein 1990), which it is as long
+/// as nothing under- or overflows. Where there is nothing to correct, because the product is
+/// infinite or no number, it is the quotient.
+Value* LlvmMath::divided_by_one(Value* x, Value* y, Value* reciprocal) {
+  Value* product = builder_.CreateFMul(x, reciprocal);
+  Value* minus = builder_.CreateFNeg(y);
+  Value* quotient = fma(fma(product, minus, x), reciprocal, product);
+  Value* rest = fma(quotient, minus, x);
+  Value* corrected = fma(rest, reciprocal, quotient);
+  return builder_.CreateSelect(builder_.CreateFCmpORD(rest, rest), corrected, product);
 }
 
 /// Division never traps: by 0 it gives 0, and by -1 it negates.
@@ -522,14 +553,21 @@ Value* LlvmMath::whole_numbers(Value* value, llvm::Type* to) {
     number.convertFromAPInt(whole, true, llvm::APFloat::rmTowardZero);
     return llvm::ConstantFP::get(value->getType(), number);
   };
+  Value* none = builder_.CreateFCmpUNO(value, value);
+  Value* nothing = llvm::Constant::getNullValue(to);
+  // Numbers that small integers stand for were bounded already.
+  Bounds bounds = bounds_.lookup(value);
+  double beyond = std::ldexp(1, static_cast<int>(bits) - 1);
+  if (bounds.low >= -beyond && bounds.high < beyond) {
+    return builder_.CreateSelect(none, nothing, builder_.CreateFPToSI(value, to));
+  }
   Value *low = real(llvm::APInt::getSignedMinValue(bits)), *high = real(greatest);
   Value* above = builder_.CreateFCmpOGT(value, high);
   Value* bounded = builder_.CreateSelect(builder_.CreateFCmpOGT(value, low), value, low);
   bounded = builder_.CreateSelect(builder_.CreateFCmpOLT(bounded, high), bounded, high);
   Value* result = builder_.CreateFPToSI(bounded, to);
   result = builder_.CreateSelect(above, llvm::ConstantInt::get(to, greatest), result);
-  Value* none = builder_.CreateFCmpUNO(value, value);
-  return builder_.CreateSelect(none, llvm::Constant::getNullValue(to), result);
+  return builder_.CreateSelect(none, nothing, result);
 }
 
 }  // namespace lathe

@@ -2,7 +2,10 @@
 // the folder.
 #pragma once
 
+#include <llvm/ADT/DenseMap.h>
 #include <llvm/IR/IRBuilder.h>
+
+#include <limits>
 
 #include "codegen/code.h"
 
@@ -23,6 +26,8 @@ class LlvmMath {
   /// Returns the value of a function; all operands have the same lanes.
   llvm::Value* apply(Expr::Op op, const std::vector<llvm::Value*>& args);
   llvm::Value* fma(llvm::Value* a, llvm::Value* b, llvm::Value* c);
+  /// Returns x / y for a vector of f32 whose lanes are all divided by one number, given 1 / y.
+  llvm::Value* divided_by_one(llvm::Value* x, llvm::Value* y, llvm::Value* reciprocal);
   /// Adds sums of products to a register of sums: as many neighbours of "a" by those of "b" as have
   /// the bytes of a sum.
   llvm::Value* dot(llvm::Value* a, llvm::Value* b, llvm::Value* sums, Number factors);
@@ -44,7 +49,15 @@ class LlvmMath {
   llvm::Module& module_;
   Number number_ = Number::f32;
   Architecture architecture_;
+  /// Between which numbers reals are that were compared with constants; NaN is between all.
+  struct Bounds {
+    double low = -std::numeric_limits<double>::infinity();
+    double high = std::numeric_limits<double>::infinity();
+  };
+  llvm::DenseMap<llvm::Value*, Bounds> bounds_;
 
+  /// Notes that the greater, or the smaller, of a value and a constant is "result".
+  llvm::Value* bounded(Expr::Op op, llvm::Value* value, llvm::Value* constant, llvm::Value* result);
   llvm::Type* type();
   llvm::Type* like(llvm::Type* scalar, llvm::Value* value);
   llvm::Value* same(double value, llvm::Value* like);
