@@ -4,12 +4,15 @@
 #include <llvm/CodeGen/MachineModuleInfo.h>
 #include <llvm/CodeGen/Passes.h>
 #include <llvm/CodeGen/TargetPassConfig.h>
+#include <llvm/IR/DiagnosticInfo.h>
+#include <llvm/IR/DiagnosticPrinter.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Target/TargetMachine.h>
 
 #include <map>
+#include <utility>
 
 #include "backends/llvm_emit.h"
 #include "backends/llvm_machine.h"
@@ -21,7 +24,9 @@ namespace {
 class LlvmCompiler : public Compiler {
  public:
   LlvmCompiler(const Target& given, Effort given_effort)
-      : target_(given), effort_(given_effort), machine_(make_machine(given)) {}
+      : target_(given), effort_(given_effort), machine_(make_machine(given)) {
+    context_.setDiagnosticHandlerCallBack(&note_error, &error_);
+  }
 
   std::string object(const std::vector<NamedCode>& kernels) override {
     // Drivers of GPUs take assembly.
@@ -51,6 +56,7 @@ class LlvmCompiler : public Compiler {
   Effort effort_;
   std::unique_ptr<llvm::TargetMachine> machine_;
   llvm::LLVMContext context_;
+  std::string error_;  // what LLVM said of the code that is being written
   std::map<llvm::CodeGenFileType, Writer> writers_;
 
   std::unique_ptr<llvm::Module> module_of(const std::vector<NamedCode>& kernels) {
@@ -80,6 +86,16 @@ class LlvmCompiler : public Compiler {
     passes.registerLoopAnalyses(loops);
     passes.crossRegisterProxies(loops, functions, calls, modules);
     passes.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O2).run(module, modules);
+  }
+
+  /// Keeps an error. Without a handler, LLVM would print it and end the process.
+  static void note_error(const llvm::DiagnosticInfo* info, void* error) {
+    if (info->getSeverity() != llvm::DS_Error) return;
+    auto& text = *static_cast<std::string*>(error);
+    text.clear();
+    llvm::raw_string_ostream stream(text);
+    llvm::DiagnosticPrinterRawOStream printer(stream);
+    info->print(printer);
   }
 
   /// Adds what addPassesToEmitFile() does, but for what brings nothing here.
@@ -113,6 +129,7 @@ class LlvmCompiler : public Compiler {
     if (is_new) add_passes(writer.passes, writer.stream, type);
     writer.bytes.clear();
     writer.passes.run(*module);
+    if (!error_.empty()) fail("code generation: {}", std::exchange(error_, ""));
     return {writer.bytes.data(), writer.bytes.size()};
   }
 };

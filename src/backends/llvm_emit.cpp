@@ -19,6 +19,7 @@
 #include "backends/llvm_machine.h"
 #include "backends/llvm_math.h"
 #include "backends/llvm_nvptx.h"
+#include "backends/llvm_panels.h"
 #include "backends/llvm_squares.h"
 #include "base/error.h"
 #include "codegen/ahead.h"
@@ -354,10 +355,10 @@ class Emitter {
       case Kind::guard:
         return emit_guard(i);
       case Kind::load:
-        values_[i.to] = load(i);
+        values_[i.to] = is_panel(i.to) ? load_rows(i) : load(i);
         return;
       case Kind::store:
-        return store(i);
+        return is_panel(i.args[0]) ? store_rows(i) : store(i);
       case Kind::barrier:
         check(target_.is_gpu(), "only kernels of GPUs have barriers");
         return nvptx_barrier(builder_);
@@ -389,6 +390,12 @@ class Emitter {
         return;
       case Kind::matrix:
         values_[i.to] = matrix(i);
+        return;
+      case Kind::panels:
+        values_[i.to] = {add_panels(builder_, shape_of(i.to),
+                                    lanes(i.args[0]) * size_of(number(i.args[0])),
+                                    values_[i.args[0]].front(), values_[i.args[1]].front(),
+                                    values_[i.args[2]].front())};
         return;
       case Kind::splat: {
         if (lanes(i.to) == 1) {
@@ -495,6 +502,25 @@ class Emitter {
   llvm::Align alignment(const Instruction& i, long further = 0) const {
     if (target_.is_gpu()) return nvptx_alignment(code_, i, further);
     return llvm::Align(static_cast<uint64_t>(bytes_of(i.tensor)));
+  }
+
+  // ---- panels -----------------------------------------------------------------------------
+
+  bool is_panel(size_t variable) const { return code_.variables[variable].rows > 0; }
+
+  PanelShape shape_of(size_t variable) const {
+    return {code_.variables[variable].rows, lanes(variable) * size_of(number(variable))};
+  }
+
+  Pieces load_rows(const Instruction& i) {
+    return {load_panel(builder_, shape_of(i.to), addresses_.of(i),
+                       i.row_stride * bytes_of(i.tensor))};
+  }
+
+  void store_rows(const Instruction& i) {
+    size_t panel = i.args[0];
+    store_panel(builder_, shape_of(panel), values_[panel].front(), addresses_.of(i),
+                i.row_stride * bytes_of(i.tensor));
   }
 
   /// Loads from so many elements further than an access says.

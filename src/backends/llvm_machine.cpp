@@ -28,8 +28,7 @@ const char* feature_of(Extra extra, Architecture architecture) {
     case Extra::i8_dot:
       return arm ? "+dotprod" : "+avx512vnni";
     case Extra::i8_matrix:
-      check(arm, "processors of x86-64 have none");
-      return "+i8mm";
+      return arm ? "+i8mm" : "+amx-tile,+amx-int8";
     case Extra::bf16_dot:
       return arm ? "+bf16" : "+avx512bf16";
   }

@@ -248,6 +248,9 @@ class Source {
         return load(i);
       case Kind::store:
         return store(i);
+      case Kind::panels:
+        check(false, "GPUs have no panels");
+        return;
       case Kind::prefetch:
         return;
       case Kind::barrier:

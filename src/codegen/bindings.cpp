@@ -5,6 +5,7 @@
 
 #include "codegen/dots.h"
 #include "codegen/matrices.h"
+#include "codegen/panels.h"
 
 namespace lathe {
 namespace {
@@ -21,8 +22,9 @@ Bindings::Bindings(const Nest& nest, const Target& target) : nest_(nest), target
 }
 
 Way Bindings::way_of(const LoopNode& node) const {
-  if (node.extent() == 1) return Way::once;
   bool vector = node.mark == Mark::vector;
+  if (vector && !lanes_depth_ && panels_of(node, nest_, target_)) return Way::panels;
+  if (node.extent() == 1) return Way::once;
   if (vector && !lanes_depth_ && matrix_of(node, nest_, target_)) return Way::matrix;
   if (vector && !lanes_depth_ && can_be_lanes(node.body, node.depth, nest_)) return Way::lanes;
   if (vector && lanes_depth_ && is_dot(node)) return Way::dot;

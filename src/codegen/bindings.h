@@ -17,6 +17,7 @@ enum class Way {
   unrolled,  ///< one number after the other
   dot,       ///< the products that an instruction adds to each lane
   matrix,    ///< with the loops inside, a product of matrices that a warp computes
+  panels,    ///< with the loops inside, a product of panels
   loop,      ///< a loop of the code
 };
 
@@ -38,6 +39,7 @@ class Bindings {
   /// Binds an unrolled loop to one of its iterations.
   void bind_unrolled(const LoopNode& node, long iteration);
 
+  const Target& target() const { return target_; }
   size_t depth() const { return bound_.size(); }
   poly::Interval range(size_t depth) const { return bound_[depth].range; }
   /// Returns the ranges of the "count" outermost loops. A loop that is bound to lanes has the range

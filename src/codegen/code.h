@@ -33,10 +33,10 @@ struct Instruction {
     loop,      ///< runs "body" for each from <= coordinate "depth" < end
     guard,     ///< runs "body" where "guard" holds
     load,      ///< to = lanes elements of "tensor" at "offset", "stride" apart; "picked" moves it;
-               ///< where "guard" does not hold, any numbers
+               ///< where "guard" does not hold, any numbers. A panel has rows, "row_stride" apart.
     store,     ///< writes args[0] there
     prefetch,  ///< asks for the element there
-    number,    ///< to = "number"
+    number,    ///< to = "number", in every lane of every row
     apply,     ///< to = op(args...); an operand of one lane stands for as many as the others have
     fma,       ///< to = args[0] * args[1] + args[2]
     dot,       ///< to = args[2] + sums of products: each lane of its own neighbours in args[0] by
@@ -44,6 +44,7 @@ struct Instruction {
     matrix,    ///< to = args[3], ..., args[6] + what a warp adds to these sums of a thread: the
                ///< product of matrices whose rows are args[0] and args[1], and whose columns are
                ///< args[2] (matrices.h)
+    panels,    ///< to = args[2] + args[0] times args[1], which are panels (panels.h)
     splat,     ///< to = lane "lane" of args[0], in every lane
     copy,      ///< to = args[0]
     convert,   ///< to = args[0], in another type
@@ -60,7 +61,7 @@ struct Instruction {
 
   size_t tensor = 0;
   poly::Affine offset = {};
-  long stride = 1;
+  long stride = 1, row_stride = 0;
   /// A dimension along which args[i] moves a load: an index, as picks have it (expr.h).
   struct Picked {
     long extent;
@@ -79,6 +80,7 @@ struct Code {
   struct Variable {
     long lanes;
     Number number = Number::f32;
+    long rows = 0;  ///< of a panel, each of so many lanes; 0: it is none
   };
   std::string name;
   Number number = Number::f32;  ///< of most variables

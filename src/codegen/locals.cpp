@@ -59,9 +59,6 @@ bool add_alike(const Added& a, const Added& b) {
                     });
 }
 
-/// May a tensor be made smaller if floors of the outermost loops tell its elements apart?
-enum class Floors { kept, dropped };
-
 /// Does a function depend on some of the outermost loops, and does it on others?
 std::pair<bool, bool> depends(const Affine& of, size_t outermost) {
   std::pair<bool, bool> result{false, false};
@@ -81,7 +78,7 @@ Affine of_loops(Affine a, size_t count) {
 
 /// Returns what the outermost loops, so many of them, add to the offset; nothing if that cannot be
 /// taken apart from the rest.
-std::optional<Added> added_by(const Affine& offset, size_t outermost, Floors floors) {
+std::optional<Added> added_by(const Affine& offset, size_t outermost) {
   Added added{std::vector<long>(outermost, 0), {}};
   for (size_t i = 0; i < std::min(outermost, offset.coefficients.size()); ++i) {
     added.steps[i] = offset.coefficients[i];
@@ -89,7 +86,7 @@ std::optional<Added> added_by(const Affine& offset, size_t outermost, Floors flo
   for (const auto& floor : offset.floors) {
     auto [outer, inner] = depends(floor.of, outermost);
     if (!outer) continue;
-    if (inner || floors == Floors::kept) return std::nullopt;
+    if (inner) return std::nullopt;
     added.floors.push_back({floor.coefficient, of_loops(floor.of, outermost)});
   }
   return added;
@@ -97,11 +94,11 @@ std::optional<Added> added_by(const Affine& offset, size_t outermost, Floors flo
 
 /// Drops what the outermost loops, so many of them, add to the offsets, if they add the same
 /// everywhere. Returns how many elements are left.
-long shrink(Code& code, size_t tensor, size_t outermost, Floors floors) {
+long shrink(Code& code, size_t tensor, size_t outermost) {
   std::optional<Added> common;
   bool alike = true;
   for_each_touch(code, tensor, [&](Instruction& i, const std::vector<Interval>&) {
-    auto added = added_by(i.offset, outermost, floors);
+    auto added = added_by(i.offset, outermost);
     if (!common) common = added;
     alike = alike && added && add_alike(*common, *added);
   });
@@ -119,8 +116,11 @@ long shrink(Code& code, size_t tensor, size_t outermost, Floors floors) {
     });
     Interval at = poly::bounds(i.offset, all);
     bool loads = i.kind == Instruction::Kind::load;
-    long lanes = loads ? code.variables[i.to].lanes : i.lane;
-    long reach = i.kind == Instruction::Kind::prefetch ? 0 : (std::max(1L, lanes) - 1) * i.stride;
+    long lanes = loads ? code.variables[i.to].lanes : i.lane, reach = 0;
+    if (i.kind != Instruction::Kind::prefetch) {
+      long rows = code.variables[loads ? i.to : i.args[0]].rows;
+      reach = (std::max(1L, lanes) - 1) * i.stride + (std::max(1L, rows) - 1) * i.row_stride;
+    }
     first = std::min({first, at.lower, at.lower + reach});
     last = std::max({last, at.upper, at.upper + reach});
   });
@@ -163,7 +163,7 @@ void place_locals(Code& code, const std::vector<bool>& outside) {
     if (code.tensors[t].role != Role::local || outside[t] || !code.used[t]) continue;
     code.scratch[t] = code.scratch_bytes;
     long bytes =
-        shrink(code, t, code.parallel.size(), Floors::kept) * size_of(code.tensors[t].element);
+        shrink(code, t, code.parallel.size()) * size_of(code.tensors[t].element);
     code.scratch_bytes += rounded_to_lines(bytes);
   }
 }
@@ -175,7 +175,7 @@ void place_in_spaces(Code& code) {
   for (size_t t = 0; t < code.tensors.size(); ++t) {
     bool privately = code.spaces[t] == Space::privately;
     if (code.spaces[t] == Space::global || !code.used[t]) continue;
-    code.layouts[t].size = shrink(code, t, privately ? code.axes.size() : blocks, Floors::dropped);
+    code.layouts[t].size = shrink(code, t, privately ? code.axes.size() : blocks);
     long bytes = code.layouts[t].size * size_of(code.tensors[t].element);
     (privately ? code.private_bytes : code.shared_bytes) += bytes;
   }

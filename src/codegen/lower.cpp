@@ -18,6 +18,7 @@
 #include "codegen/locals.h"
 #include "codegen/matrices.h"
 #include "codegen/numbers.h"
+#include "codegen/panels.h"
 #include "codegen/prefetch.h"
 #include "codegen/tile.h"
 #include "codegen/writer.h"
@@ -229,6 +230,8 @@ class Lowering {
                          *dot_of(node, *bindings_.lanes_depth(), tree_.nest, target_));
       case Way::matrix:
         return lower_matrix(*matrix_of(node, tree_.nest, target_));
+      case Way::panels:
+        return lower_panels(*panels_of(node, tree_.nest, target_));
       case Way::loop:
         return lower_loop(node);
     }
@@ -287,7 +290,7 @@ class Lowering {
       bool elsewhere = code_.tensors[tensor].role != Role::local || outside_[tensor] ||
                        !is_complete(tensor, nodes, *tile);
       for (auto& [constant, slot] : tile->slots) {
-        slot.variable = writer_.variable(slot.lanes, tile_numbers_[tensor]);
+        slot.variable = writer_.variable(slot.lanes, tile_numbers_[tensor], slot.rows);
         slot.store = slot.store && elsewhere;
         if (slot.load) load_slot(tensor, *tile, constant, slot);
       }
@@ -322,6 +325,7 @@ class Lowering {
     load.tensor = tensor;
     load.offset = tile.at(constant);
     load.stride = slot.stride;
+    load.row_stride = slot.row_stride;
     code_.used[tensor] = true;
     writer_.put(std::move(load));
   }
@@ -338,6 +342,10 @@ class Lowering {
   void store_slot(size_t tensor, const Tile& tile, long constant, Tile::Slot& slot) {
     if (!std::exchange(slot.store, false)) return;
     writer_.settle(slot.variable);
+    if (slot.rows > 0) {
+      return writer_.store(tensor, tile.at(constant), slot.stride, slot.lanes, slot.variable,
+                           slot.row_stride);
+    }
     store(tensor, tile.at(constant), slot.lanes == 1 ? 0 : slot.stride, slot.variable);
   }
 
@@ -413,6 +421,37 @@ class Lowering {
         common_factors(s.reads[dot.common].tensor, node.reads[dot.common], dot.terms, add.lane);
     add.args = {own, common, old_value(s.write.tensor, at, step)};
     write(s.write.tensor, at, step, writer_.emit(std::move(add), lanes, number_));
+  }
+
+  /// Adds a product of panels to a panel of sums.
+  void lower_panels(const PanelProduct& product) {
+    const LoopNode& node = *product.statement;
+    const Statement& s = statement(node);
+    for (const LoopNode* loop : product.loops) bindings_.bind(loop->depth, {0, 0});
+    auto at = [&](const Affine& offset) {
+      return poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
+    };
+    auto factors = [&](size_t read, CodeWriter::PanelRows rows, long lanes) {
+      size_t tensor = s.reads[read].tensor;
+      return writer_.load_panel(tensor, at(node.reads[read]), rows, lanes,
+                                code_.tensors[tensor].element);
+    };
+    CodeWriter::PanelRows of_sums{product.rows, product.sum_stride};
+    Number number = numbers_[node.statement].computed;
+    Affine to = at(node.write);
+    auto slot = slot_of(s.write.tensor, to);
+    size_t sums = slot ? slot->variable
+                       : writer_.load_panel(s.write.tensor, to, of_sums, product.columns, number);
+    Instruction add{Instruction::Kind::panels};
+    add.args = {factors(product.data, {product.rows, product.data_stride},
+                        product.depth * product.terms),
+                factors(product.weights, {product.depth, product.weight_stride},
+                        product.columns * product.terms),
+                sums};
+    sums = writer_.emit(std::move(add), product.columns, number, product.rows);
+    code_.needs.insert(Extra::i8_matrix);
+    if (slot) return write(s.write.tensor, to, 1, sums);
+    writer_.store(s.write.tensor, to, 1, product.columns, sums, product.sum_stride);
   }
 
   /// Adds a product of matrices to the sums of a thread.

@@ -72,7 +72,8 @@ class Printer {
 
   /// Prints how far the lanes are apart, unless they lie side by side.
   static std::string apart(const Instruction& i, long lanes) {
-    return lanes > 1 && i.stride != 1 ? fmt::format(" by {}", i.stride) : "";
+    std::string rows = i.row_stride != 0 ? fmt::format(", rows by {}", i.row_stride) : "";
+    return (lanes > 1 && i.stride != 1 ? fmt::format(" by {}", i.stride) : "") + rows;
   }
 
   void print(const Block& block, const std::string& margin) {
@@ -86,8 +87,11 @@ class Printer {
       long lanes = code_.variables[i.to].lanes;
       Number number = code_.variables[i.to].number;
       std::string type = number == code_.number ? "" : fmt::format("  {}", name_of(number));
-      line(fmt::format("v{} = {}{}{}", i.to, text, lanes > 1 ? fmt::format("  x{}", lanes) : "",
-                       type));
+      long rows = code_.variables[i.to].rows;
+      std::string shape = rows > 0    ? fmt::format("  {} rows x{}", rows, lanes)
+                          : lanes > 1 ? fmt::format("  x{}", lanes)
+                                      : "";
+      line(fmt::format("v{} = {}{}{}", i.to, text, shape, type));
     };
     auto variables = [&] {
       std::vector<std::string> names;
@@ -119,6 +123,8 @@ class Printer {
       case Kind::dot:
         return set(fmt::format("dot(v{}, lanes {} of v{}) + v{}", i.args[0], i.lane, i.args[1],
                                i.args[2]));
+      case Kind::panels:
+        return set(fmt::format("panel v{} * panel v{} + v{}", i.args[0], i.args[1], i.args[2]));
       case Kind::matrix:
         return set(fmt::format("matrix({})", variables()));
       case Kind::splat:

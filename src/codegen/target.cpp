@@ -12,6 +12,8 @@
 #include <sys/auxv.h>
 #elif defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 #include "base/error.h"
@@ -40,11 +42,23 @@ bool has_avx512_f16() {
   return __get_cpuid_count(leaf, 0, &a, &b, &c, &d) != 0 && (d >> bit & 1) != 0;
 }
 
+/// May this process multiply panels of bytes (AMX)? The processor must be able to, and the kernel
+/// must be asked: threads then have 8 KiB more to save.
+bool may_use_panels() {
+  constexpr unsigned leaf = 7, tiles = 24, bytes = 25;
+  unsigned a = 0, b = 0, c = 0, d = 0;
+  bool has = __get_cpuid_count(leaf, 0, &a, &b, &c, &d) != 0 && (d >> tiles & 1) != 0 &&
+             (d >> bytes & 1) != 0;
+  constexpr long ask_for_state = 0x1023, state_of_tiles = 18;  // ARCH_REQ_XCOMP_PERM, TILEDATA
+  return has && syscall(SYS_arch_prctl, ask_for_state, state_of_tiles) == 0;
+}
+
 std::set<Extra> native_extras() {
   std::set<Extra> extras;
   if (!has_avx512()) return extras;
   if (has_avx512_f16()) extras.insert(Extra::f16);
   if (__builtin_cpu_supports("avx512vnni")) extras.insert(Extra::i8_dot);
+  if (may_use_panels()) extras.insert(Extra::i8_matrix);
   if (__builtin_cpu_supports("avx512bf16")) extras.insert(Extra::bf16_dot);
   return extras;
 }
@@ -213,10 +227,10 @@ std::set<Extra> possible_extras(const Target& target) {
   if (target.architecture == Architecture::aarch64) {
     return {Extra::f16, Extra::i8_dot, Extra::i8_matrix, Extra::bf16_dot};
   }
-  // On x86-64 they came with the longest vectors, and small matrices of bytes never did.
+  // On x86-64 they came with the longest vectors.
   constexpr long longest = 64;
   if (target.cpu.vector_bytes < longest) return {};
-  return {Extra::f16, Extra::i8_dot, Extra::bf16_dot};
+  return {Extra::f16, Extra::i8_dot, Extra::i8_matrix, Extra::bf16_dot};
 }
 
 long cache_bytes(int level) {

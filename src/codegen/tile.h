@@ -18,6 +18,7 @@ struct Touch {
   bool write;
   bool old;      ///< does the statement need the value from before?
   bool guarded;  ///< does a guard decide whether it happens?
+  long rows = 0, row_stride = 0;  ///< of a panel (panels.h); 0: it is none
 };
 
 /// Returns what the statements inside these nodes touch, in the order of the code. Offsets hold for
@@ -32,6 +33,7 @@ struct Tile {
     long lanes, stride;
     bool load, store;
     long writes = 0;  ///< places in the code that are still to write it
+    long rows = 0, row_stride = 0;
   };
   std::map<long, Slot> slots;  ///< by the constant of their offset
   poly::Affine outer;          ///< the offset of all slots, without the constant
@@ -41,7 +43,7 @@ struct Tile {
 };
 
 /// Returns the tile of a tensor, if there is one: the loops from "depth" on must always touch the
-/// same elements, and at most "most" of them. Slots have no variables yet.
+/// same elements, and at most "most" of them, or as many panels as a unit has registers for. Slots have no variables yet.
 std::optional<Tile> tile_of(size_t tensor, const std::vector<Touch>& touches, size_t depth,
                             long most);
 

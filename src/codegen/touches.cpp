@@ -1,6 +1,7 @@
 // touches.cpp: what code will touch, before it is written. Interface: touches_of() of tile.h.
 #include <utility>
 
+#include "codegen/panels.h"
 #include "codegen/tile.h"
 
 namespace lathe {
@@ -64,6 +65,8 @@ class Looking {
         return;
       case Way::matrix:
         return walk_matrix(node);
+      case Way::panels:
+        return look_at_panels(*panels_of(node, nest_, bindings_.target()));
       case Way::dot:
         bindings_.bind(node.depth, {node.from, node.from});
         return walk(node.body);
@@ -86,6 +89,22 @@ class Looking {
       bindings_.bind_unrolled(node, i);
       walk_matrix(node.body.front());
     }
+  }
+
+  void look_at_panels(const PanelProduct& product) {
+    for (const LoopNode* loop : product.loops) bindings_.bind(loop->depth, {0, 0});
+    const Statement& s = nest_.statements()[product.statement->statement];
+    auto note = [&](size_t tensor, const poly::Affine& offset, long rows, long lanes, long stride,
+                    bool write) {
+      poly::Affine at = poly::narrowed(offset, bindings_.ranges(offset.coefficients.size()));
+      touches_.push_back({tensor, at, lanes, 1, write, true, in_guard_, rows, stride});
+    };
+    note(s.reads[product.data].tensor, product.statement->reads[product.data], product.rows,
+         product.depth * product.terms, product.data_stride, false);
+    note(s.reads[product.weights].tensor, product.statement->reads[product.weights],
+         product.depth, product.columns * product.terms, product.weight_stride, false);
+    note(s.write.tensor, product.statement->write, product.rows, product.columns,
+         product.sum_stride, true);
   }
 
   void look_at(const LoopNode& node) {

@@ -21,13 +21,13 @@ void append(const Affine& a, std::vector<long>& numbers) {
 
 }  // namespace
 
-size_t CodeWriter::variable(long lanes, Number number) {
-  code_.variables.push_back({lanes, number});
+size_t CodeWriter::variable(long lanes, Number number, long rows) {
+  code_.variables.push_back({lanes, number, rows});
   return code_.variables.size() - 1;
 }
 
-size_t CodeWriter::emit(Instruction instruction, long lanes, Number number) {
-  instruction.to = variable(lanes, number);
+size_t CodeWriter::emit(Instruction instruction, long lanes, Number number, long rows) {
+  instruction.to = variable(lanes, number, rows);
   size_t to = instruction.to;
   put(std::move(instruction));
   return to;
@@ -71,21 +71,37 @@ size_t CodeWriter::load(size_t tensor, const Affine& at, long step, long lanes, 
   for (const auto& piece : guard) {
     for (const poly::Constraint& constraint : piece) append(constraint.expression, numbers);
   }
-  MemoryKey key{tensor, std::move(numbers), step, lanes, number};
-  if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
   Instruction load{Instruction::Kind::load};
   load.tensor = tensor;
   load.offset = at;
   load.stride = step;
   load.guard = guard;
-  code_.used[tensor] = true;
-  size_t value = emit(std::move(load), lanes, number);
+  return load_once({tensor, std::move(numbers), step, lanes, number}, std::move(load), 0);
+}
+
+size_t CodeWriter::load_panel(size_t tensor, const Affine& at, PanelRows rows, long lanes,
+                              Number number) {
+  std::vector<long> numbers{rows.count, rows.stride};
+  append(at, numbers);
+  Instruction load{Instruction::Kind::load};
+  load.tensor = tensor;
+  load.offset = at;
+  load.row_stride = rows.stride;
+  return load_once({tensor, std::move(numbers), 1, lanes, number}, std::move(load), rows.count);
+}
+
+size_t CodeWriter::load_once(MemoryKey key, Instruction load, long rows) {
+  if (auto found = loaded_.find(key); found != loaded_.end()) return found->second;
+  code_.used[load.tensor] = true;
+  size_t value = emit(std::move(load), std::get<3>(key), std::get<Number>(key), rows);
   loaded_.emplace(std::move(key), value);
   return value;
 }
 
-void CodeWriter::store(size_t tensor, const Affine& at, long step, long lanes, size_t value) {
+void CodeWriter::store(size_t tensor, const Affine& at, long step, long lanes, size_t value,
+                       long row_stride) {
   Instruction store{Instruction::Kind::store, 0, {value}};
+  store.row_stride = row_stride;
   store.tensor = tensor;
   store.offset = at;
   store.stride = step;

@@ -25,13 +25,13 @@ class CodeWriter {
   /// Returns the block that instructions go to now. It serves to tell blocks apart.
   const Block* block() const { return block_; }
 
-  /// Returns a new variable.
-  size_t variable(long lanes, Number number);
+  /// Returns a new variable; with rows, a panel.
+  size_t variable(long lanes, Number number, long rows = 0);
   long lanes(size_t variable) const { return code_.variables[variable].lanes; }
   Number number_of(size_t variable) const { return code_.variables[variable].number; }
   void put(Instruction instruction) { block_->push_back(std::move(instruction)); }
   /// Writes an instruction whose result is a new variable. Returns this variable.
-  size_t emit(Instruction instruction, long lanes, Number number);
+  size_t emit(Instruction instruction, long lanes, Number number, long rows = 0);
 
   size_t number(double value, Number number);
   /// Returns a value in a type: the variable itself, or another.
@@ -43,7 +43,15 @@ class CodeWriter {
   /// Loads elements. Where the guard does not hold, they are any numbers.
   size_t load(size_t tensor, const poly::Affine& at, long step, long lanes, Number number,
               const Guard& guard = {});
-  void store(size_t tensor, const poly::Affine& at, long step, long lanes, size_t value);
+  /// Stores lanes; of a panel, with rows that are "row_stride" apart.
+  void store(size_t tensor, const poly::Affine& at, long step, long lanes, size_t value,
+             long row_stride = 0);
+  /// Loads a panel, whose rows are lanes that lie side by side.
+  struct PanelRows {
+    long count, stride;
+  };
+  size_t load_panel(size_t tensor, const poly::Affine& at, PanelRows rows, long lanes,
+                    Number number);
 
   // ---- variables that are set more than once ------------------------------------------------
 
@@ -85,6 +93,7 @@ class CodeWriter {
   PendingSums pending_;
   std::map<size_t, size_t> copies_;  // of variables, as they are now
 
+  size_t load_once(MemoryKey key, Instruction load, long rows);
   void settle_all();
   void write_inside(Instruction& instruction, const std::function<void()>& body);
 };

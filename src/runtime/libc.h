@@ -37,6 +37,8 @@ void* dlopen(const char* file, int mode);
 void* dlsym(void* library, const char* name);
 char* dlerror(void);
 
+long syscall(long number, ...);
+
 /* <unistd.h>, <signal.h>, <sys/wait.h>, <poll.h>, <dirent.h> */
 #define SIGKILL 9
 #define POLLIN 1

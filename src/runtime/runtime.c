@@ -78,12 +78,19 @@ static int level(void) {
   return (wide & v4_wide) == v4_wide && (low & v4_saved) == v4_saved ? 4 : 3;
 }
 
+/* Whether the kernel lets this process use the registers of AMX. It must be asked. */
+static int may_use_panels(void) {
+  const long arch_prctl = 158, ask_for_state = 0x1023, state_of_tiles = 18;
+  return syscall(arch_prctl, ask_for_state, state_of_tiles) == 0;
+}
+
 /* The extras that the processor has. Those of AVX-512 need the registers of x86-64-v4. */
 static unsigned extras(void) {
   unsigned a = 0, b, c = 0, d = 0, found = 0, narrow = 0;
-  const unsigned vnni = 1u << 11, fp16 = 1u << 23, bf16 = 1u << 5;
+  const unsigned vnni = 1u << 11, fp16 = 1u << 23, bf16 = 1u << 5, amx = 3u << 24;
   if (level() < 4 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
   if (d & fp16) found |= EXTRA_F16;
+  if ((d & amx) == amx && may_use_panels()) found |= EXTRA_I8MM;
   if (c & vnni) found |= EXTRA_DOT;
   if (a >= 1 && __get_cpuid_count(7, 1, &narrow, &b, &c, &d) && (narrow & bf16))
     found |= EXTRA_BF16;

@@ -70,11 +70,11 @@ class Writing {
 
   std::optional<Written> run() {
     name_alike(writer_, main_);
-    named_ = writer_.nest();
+    const Nest named = writer_.nest();
     if (!near_.empty()) near_evenly_ = roles_.find(near_)->reads[parts_.data].evenly;
     if (terms_ > 0) split_terms();
-    fuse_groups();
-    fuse_positions();
+    fuse_groups(writer_, s_, roles_, parts_);
+    fuse_positions(writer_, s_, named, parts_);
     if (!choose_sizes()) return std::nullopt;
     split_columns();
     split_positions();
@@ -94,7 +94,6 @@ class Writing {
   Roles roles_;
   ProductLoops parts_;
   RecipeWriter writer_;
-  Nest named_;            // all statements call loops alike
   long element_, lanes_;  // bytes of an element, elements of a vector
   Tile tile_{1, 1, 1};
   bool block_stays_ = false, columns_first_ = false;
@@ -135,27 +134,6 @@ class Writing {
   void split_terms() {
     std::tie(near_, term_) = writer_.split(near_, terms_);
     near_evenly_ /= terms_;
-  }
-
-  /// Groups and the channels inside them are walked as one: that is how the result is stored.
-  void fuse_groups() {
-    if (parts_.both.empty()) return;
-    std::string groups = parts_.both.back();
-    if (roles_.find(groups) + 1 != roles_.find(parts_.vector)) return;
-    if (!count_together(s_.nest, main_, groups, parts_.vector)) return;
-    writer_.step("fuse", {groups, parts_.vector, parts_.vector});
-    parts_.both.pop_back();
-  }
-
-  void fuse_positions() {
-    size_t n = parts_.positions.size();
-    if (n < 2) return;
-    std::string rows = parts_.positions[n - 2], columns = parts_.positions[n - 1];
-    if (!are_flat({named_, s_.layouts, s_.target}, rows, columns)) return;
-    std::string both = rows + "_" + columns;
-    writer_.step("fuse", {rows, columns, both});
-    parts_.positions.pop_back();
-    parts_.positions.back() = both;
   }
 
   /// Chooses the tile; returns whether there is one.

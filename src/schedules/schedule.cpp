@@ -32,7 +32,8 @@ bool is_for(const Schedule& candidate, const Target& target) {
 /// Returns the templates for a target in the order in which they are tried.
 std::vector<const Schedule*> in_order(const Target& target) {
   std::vector<const Schedule*> order;
-  for (auto scope : {Schedule::For::fewer, Schedule::For::kind, Schedule::For::any}) {
+  using For = Schedule::For;
+  for (auto scope : {For::fewer, For::unit, For::kind, For::any}) {
     for (const Schedule& candidate : schedules::all()) {
       if (candidate.scope != scope || !is_for(candidate, target)) continue;
       order.push_back(&candidate);

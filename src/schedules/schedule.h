@@ -54,6 +54,7 @@ struct Schedule {
   /// What a template is for. Templates are tried in this order.
   enum class For {
     fewer,  ///< nests that can be computed with fewer products
+    unit,   ///< nests that a unit of some machines is for
     kind,   ///< one kind of nest
     any,    ///< any nest
   };

@@ -5,6 +5,8 @@
 #include <functional>
 
 #include "codegen/dots.h"
+#include "codegen/panels.h"
+#include "schedules/schedule_counting.h"
 #include "transforms/transform_toom.h"
 
 namespace lathe::schedules {
@@ -113,6 +115,35 @@ long terms_of_dot(const Situation& s, size_t statement, size_t weight) {
   Element sum = s.nest.tensors()[main.write.tensor].element;
   if (sum != (is_float(element(weight)) ? Element::f32 : Element::i32)) return 0;
   return lathe::terms_of_dot(s.target, element(weight), element(1 - weight));
+}
+
+long terms_of_panels(const Situation& s, size_t statement, size_t weight) {
+  const Statement& main = s.nest.statements()[statement];
+  auto element = [&](size_t read) { return s.nest.tensors()[main.reads[read].tensor].element; };
+  if (s.nest.tensors()[main.write.tensor].element != Element::i32) return 0;
+  return lathe::terms_of_panels(s.target, element(1 - weight), element(weight));
+}
+
+void fuse_groups(RecipeWriter& writer, const Situation& s, const Roles& roles,
+                 ProductLoops& loops) {
+  if (loops.both.empty()) return;
+  std::string groups = loops.both.back();
+  if (roles.find(groups) + 1 != roles.find(loops.vector)) return;
+  if (!count_together(s.nest, roles.statement, groups, loops.vector)) return;
+  writer.step("fuse", {groups, loops.vector, loops.vector});
+  loops.both.pop_back();
+}
+
+void fuse_positions(RecipeWriter& writer, const Situation& s, const Nest& named,
+                    ProductLoops& loops) {
+  size_t n = loops.positions.size();
+  if (n < 2) return;
+  std::string rows = loops.positions[n - 2], columns = loops.positions[n - 1];
+  if (!are_flat({named, s.layouts, s.target}, rows, columns)) return;
+  std::string both = rows + "_" + columns;
+  writer.step("fuse", {rows, columns, both});
+  loops.positions.pop_back();
+  loops.positions.back() = both;
 }
 
 bool are_flat(const Situation& s, const std::string& rows, const std::string& columns) {

@@ -37,6 +37,19 @@ void add_up_halves(RecipeWriter& writer, const std::string& statement,
 /// 0 if it has none. "weight" is the read of which each lane has its own factors.
 long terms_of_dot(const Situation& situation, size_t statement, size_t weight);
 
+/// Returns how many products of a statement's factors a matrix unit of the target adds to a sum for
+/// each column; 0 if it has none for them.
+long terms_of_panels(const Situation& situation, size_t statement, size_t weight);
+
+/// Makes groups and the channels inside them one loop, if that is how the result is stored.
+void fuse_groups(RecipeWriter& writer, const Situation& situation, const Roles& roles,
+                 ProductLoops& loops);
+
+/// Makes rows and columns one loop, if one can walk them. In "named" all statements call loops
+/// alike.
+void fuse_positions(RecipeWriter& writer, const Situation& situation, const Nest& named,
+                    ProductLoops& loops);
+
 /// Can one loop walk rows and columns, in every tensor that they move?
 bool are_flat(const Situation& situation, const std::string& rows, const std::string& columns);
 
