@@ -32,12 +32,19 @@ void store_panel(llvm::IRBuilder<>& builder, PanelShape shape, Value* panel, Val
                            to, distance(builder, row_bytes), panel});
 }
 
-Value* add_panels(llvm::IRBuilder<>& builder, PanelShape sums_shape, long depth, Value* data,
-                  Value* weights, Value* sums) {
+Value* add_panels(llvm::IRBuilder<>& builder, PanelShape sums_shape, const PanelFactors& factors,
+                  Value* sums) {
+  namespace intrinsics = llvm::Intrinsic;
+  bool data_signed = factors.data_type == Element::i8;
+  bool weights_signed = factors.weight_type == Element::i8;
+  intrinsics::ID id = data_signed ? (weights_signed ? intrinsics::x86_tdpbssd_internal
+                                                    : intrinsics::x86_tdpbsud_internal)
+                                  : (weights_signed ? intrinsics::x86_tdpbusd_internal
+                                                    : intrinsics::x86_tdpbuud_internal);
   return builder.CreateIntrinsic(
-      llvm::Intrinsic::x86_tdpbusd_internal, {},
+      id, {},
       {size_of_panel(builder, sums_shape.rows), size_of_panel(builder, sums_shape.bytes),
-       size_of_panel(builder, depth), sums, data, weights});
+       size_of_panel(builder, factors.depth), sums, factors.data, factors.weights});
 }
 
 }  // namespace lathe

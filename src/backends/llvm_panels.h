@@ -4,6 +4,8 @@
 
 #include <llvm/IR/IRBuilder.h>
 
+#include "codegen/code.h"
+
 namespace lathe {
 
 /// Rows of a panel, and the bytes of each.
@@ -18,9 +20,15 @@ llvm::Value* load_panel(llvm::IRBuilder<>& builder, PanelShape shape, llvm::Valu
 void store_panel(llvm::IRBuilder<>& builder, PanelShape shape, llvm::Value* panel, llvm::Value* to,
                  long row_bytes);
 
-/// Returns the sums and what a product adds to them: u8 data by i8 weights. A row of the data has
-/// "depth" bytes.
-llvm::Value* add_panels(llvm::IRBuilder<>& builder, PanelShape sums_shape, long depth,
-                        llvm::Value* data, llvm::Value* weights, llvm::Value* sums);
+/// The factors of a product: panels of bytes, with a sign or without.
+struct PanelFactors {
+  llvm::Value *data, *weights;
+  Element data_type, weight_type;
+  long depth;  ///< bytes of a row of the data
+};
+
+/// Returns the sums and what a product adds to them.
+llvm::Value* add_panels(llvm::IRBuilder<>& builder, PanelShape sums_shape,
+                        const PanelFactors& factors, llvm::Value* sums);
 
 }  // namespace lathe

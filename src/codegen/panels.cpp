@@ -40,8 +40,9 @@ bool moves_by(const Affine& offset, const std::vector<const LoopNode*>& loops,
 
 long terms_of_panels(const Target& target, Element data, Element weights) {
   constexpr long bytes_of_sum = 4;
+  auto is_byte = [](Element element) { return element == Element::i8 || element == Element::u8; };
   bool has = target.architecture == Architecture::x86_64 && target.has(Extra::i8_matrix) &&
-             data == dot_data(target) && weights == Element::i8;
+             is_byte(data) && is_byte(weights);
   return has ? bytes_of_sum / size_of(weights) : 0;
 }
 

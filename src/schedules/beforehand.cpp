@@ -3,8 +3,8 @@
 //
 //   M = greatest of I, J = I as integers        each with vectors along memory, as template
 //                                               "elements" has it
-//   S[co, oh, ow] += V[co, ci] * J[ci, oh, ow]  as template "contraction" or "window" has it, for
-//   O[co, oh, ow] += S[co, oh, ow] * M * ...    factors that are there
+//   S[co, oh, ow] += V[co, ci] * J[ci, oh, ow]  as template "panels", "contraction" or "window"
+//   O[co, oh, ow] += S[co, oh, ow] * M * ...    has it, for factors that are there
 //
 // What is made of weights alone is a weight for the second half: it is packed.
 #include <algorithm>
@@ -119,7 +119,7 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   Nest second = half_of(writer.nest(), parts->after, parts->tensors, true);
   Situation after{second, s.layouts, s.target, s.max_error};
   std::optional<Written> main;
-  for (const char* name : {"contraction", "window"}) {
+  for (const char* name : {"panels", "contraction", "window"}) {
     Choices trial = choices;
     if (main || !(main = written_by(name, after, trial))) continue;
     choices = trial;

@@ -29,6 +29,9 @@ struct Panels {
   long down, across;
 };
 
+/// Rows of sums that are unrolled at most.
+constexpr long rows_together = 8;
+
 /// Sums of fewer products in all, at each position, take longer to store than to compute.
 constexpr long least_products = 32;
 
@@ -185,24 +188,36 @@ class Writing {
     order.insert(order.end(), {across_, down_, row_, depth_, column_, term_});
     writer_.reorder(order);
     writer_.merge(shared);
-    // Loops with marks are other loops: the product keeps its own. What is computed of a sum stays
-    // in registers.
-    const std::vector<std::string> tile{across_, down_, row_};
-    for (const std::string& loop : {across_, down_}) mark("unroll", name_, loop);
-    mark("vectorize", name_, row_);
-    std::vector<std::string> of_sums = tile;
-    of_sums.push_back(column_);
-    writer_.merge_neighbours(of_sums);
-    for (const Statement& statement : s_.nest.statements()) {
-      if (statement.name == name_) continue;
-      for (const std::string& loop : tile) mark("unroll", statement.name, loop);
-    }
+    // Loops with marks are other loops: the product keeps its own.
+    for (const std::string& loop : {across_, down_}) mark_product("unroll", loop);
+    mark_product("vectorize", row_);
+    split_rows_of_sums();
     for (const std::string& loop : {depth_, column_, term_}) writer_.step("vectorize", {loop});
     writer_.share(shared, s_.target);
   }
 
-  void mark(const std::string& how, const std::string& statement, const std::string& loop) {
-    if (!loop.empty()) writer_.step(how, {statement + ":" + loop});
+  void mark_product(const std::string& how, const std::string& loop) {
+    if (!loop.empty()) writer_.step(how, {name_ + ":" + loop});
+  }
+
+  /// What is computed of a sum stays in registers, a few rows at a time: what all rows need is
+  /// loaded once for these, and the compiler's time grows with the square of their number.
+  void split_rows_of_sums() {
+    long together = std::min(rows_together, panels_.rows);
+    while (panels_.rows % together != 0) --together;
+    std::vector<std::string> loops{across_, down_, row_, column_};
+    if (together < panels_.rows && together > 1) {
+      for (const Statement& statement : s_.nest.statements()) {
+        if (statement.name != name_) writer_.step("split", {statement.name + ":" + row_, together});
+      }
+      loops = {across_, down_, row_ + ".o", row_ + ".i", column_};
+    }
+    writer_.merge_neighbours(loops);
+    if (together == 1) return;
+    const std::string& unrolled = loops[loops.size() - 2];
+    for (const Statement& statement : s_.nest.statements()) {
+      if (statement.name != name_) writer_.step("unroll", {statement.name + ":" + unrolled});
+    }
   }
 };
 
