@@ -7,6 +7,7 @@
 // a register tile. It goes to the outermost body that allows it, so the tile is loaded and stored
 // once for all the loops that sum it up.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <utility>
@@ -233,8 +234,16 @@ class Lowering {
       case Way::panels:
         return lower_panels(*panels_of(node, tree_.nest, target_));
       case Way::loop:
-        return lower_loop(node);
+        if (!adds_panels(node)) return lower_loop(node);
+        return with_tiles({node}, [&] { lower_loop(node); });
     }
+  }
+
+  /// Does a loop do nothing but add products of panels? Then their sums are in registers around it,
+  /// though others find them in memory.
+  bool adds_panels(const LoopNode& node) const {
+    if (node.kind != LoopNode::Kind::loop || node.body.size() != 1) return false;
+    return panels_of(node, tree_.nest, target_) || adds_panels(node.body.front());
   }
 
   void lower_loop(const LoopNode& node) {
@@ -266,8 +275,13 @@ class Lowering {
 
   /// Writes the code of a loop's body, with the tiles that it allows in variables.
   void lower_body(const std::vector<LoopNode>& nodes) {
+    with_tiles(nodes, [&] { walk(nodes); });
+  }
+
+  /// Writes the code of some nodes, with the tiles that they allow in variables.
+  void with_tiles(const std::vector<LoopNode>& nodes, const std::function<void()>& write) {
     std::vector<size_t> begun = begin_tiles(nodes);
-    walk(nodes);
+    write();
     for (size_t tensor : begun) end_tile(tensor);
   }
 

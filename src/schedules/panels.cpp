@@ -35,20 +35,16 @@ constexpr long rows_together = 8;
 /// Sums of fewer products in all, at each position, take longer to store than to compute.
 constexpr long least_products = 32;
 
-/// Do all sums and factors have registers? The compiler may load the factors at once.
-bool panels_fit(long down, long across) {
-  return down * across + down + across <= panel_registers;
-}
+/// Panels that are below each other, or side by side, at most.
+constexpr long most_panels = 3;
 
-/// What a tile may be, without those that need more registers than there are.
-std::vector<std::pair<long, long>> possible_shapes() {
-  std::vector<std::pair<long, long>> shapes;
-  for (long down = 1; down <= 4; ++down) {
-    for (long across = 1; across <= 6; ++across) {
-      if (panels_fit(down, across)) shapes.emplace_back(down, across);
-    }
-  }
-  return shapes;
+/// Do all sums and factors have registers? The compiler may load the factors at once. A register
+/// has one shape in all of a function: where a panel of fewer rows is left over, its sums and its
+/// data have registers of their own.
+bool fits(const Panels& p, long positions) {
+  long full = p.down * p.across + p.down + p.across;
+  long left_over = positions % p.rows == 0 ? 0 : p.across + 1;
+  return full + left_over <= panel_registers;
 }
 
 /// Returns the cycles for all positions, for each channel and each row of weights: products take a
@@ -135,31 +131,29 @@ class Writing {
     columns_ = std::min(panel_rows, block);
     while (block % columns_ != 0 || per_group % columns_ != 0) --columns_;
     long positions = extent(parts_.positions.back());
-    auto fits = [&](long across) {
-      return (all == per_group || per_group % (columns_ * across) == 0) &&
-             all % (columns_ * across) == 0;
-    };
-    double least = std::numeric_limits<double>::infinity();
-    for (auto [down, across] : possible_shapes()) {
-      for (long rows = std::min(panel_rows, positions); rows >= 1 && fits(across); --rows) {
-        if (down > 1 && rows * (down - 1) >= positions) continue;
-        Panels each{rows, down, across};
-        double cost = cost_of(each, positions, columns_);
-        if (cost >= least) continue;
-        least = cost;
-        panels_ = each;
-      }
-    }
-    std::vector<long> rows, down{1, 2, 3, 4}, across;
+    std::vector<long> rows, down, across;
     for (long n = std::min(panel_rows, positions); n >= 1; --n) rows.push_back(n);
-    for (long n = 1; n <= 6; ++n) {
-      if (fits(n)) across.push_back(n);
+    for (long n = 1; n <= most_panels; ++n) {
+      down.push_back(n);
+      bool within = all == per_group || per_group % (columns_ * n) == 0;
+      if (within && all % (columns_ * n) == 0) across.push_back(n);
+    }
+    double least = std::numeric_limits<double>::infinity();
+    for (long n : across) {
+      for (long d : down) {
+        for (long r : rows) {
+          Panels each{r, d, n};
+          double cost = cost_of(each, positions, columns_);
+          if (!fits(each, positions) || r * (d - 1) >= positions || cost >= least) continue;
+          least = cost;
+          panels_ = each;
+        }
+      }
     }
     panels_ = {choices_.choose("rows", panels_.rows, rows),
                choices_.choose("down", panels_.down, down),
                choices_.choose("across", panels_.across, across)};
-    return panels_fit(panels_.down, panels_.across) && columns_ > 1 &&
-           least < std::numeric_limits<double>::infinity();
+    return columns_ > 1 && fits(panels_, positions);
   }
 
   void split_all(const std::string& near, long together) {
