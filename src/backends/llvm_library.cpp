@@ -94,6 +94,7 @@ constexpr const char* libc_names[] = {
     "strlen",
     "strstr",
     "strtod",
+    "syscall",
     "vsnprintf",
     "waitpid",
     "write",

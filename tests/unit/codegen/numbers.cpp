@@ -65,6 +65,46 @@ std::string dots(const std::string& factors, const std::string& sums, long terms
   return text;
 }
 
+/// Returns the code of a sum whose loops are those of panels: 4 rows, so many columns of a sum.
+std::string panels(const std::string& factors, const std::string& sums, long columns,
+                   const std::string& target) {
+  Context ctx;
+  std::string recipe = fmt::format(
+      "split(sum:k, 4) -> split(sum:j, {}) -> reorder(sum:j.o, sum:i, sum:k.o, sum:j.i, sum:k.i) "
+      "-> pack(W) -> vectorize(sum:i) -> vectorize(sum:k.o) -> vectorize(sum:j.i) -> "
+      "vectorize(sum:k.i)",
+      columns);
+  Nest nest = replay(with_starts(parse_nest(ctx, product(factors, sums))), parse_recipe(recipe));
+  std::vector<Layout> layouts;
+  for (const Tensor& tensor : nest.tensors()) layouts.push_back(row_major_layout(tensor.shape));
+  layouts[1].axes[0].outer = 1;  // a column of X lies side by side
+  layouts[1].axes[1].outer = 16;
+  layouts[2].axes[0].outer = 1;  // and one of S
+  layouts[2].axes[1].outer = 32;
+  std::string text;
+  for (const Code& code : lower(scan(nest, layouts), target_named(target))) text += print(code);
+  return text;
+}
+
+TEST(Panels, AreThereWhereTheTargetHasThem) {
+  struct {
+    const char *factors, *sums, *target;
+    long columns;
+    bool wanted;
+  } table[] = {
+      {"i8", "i32", "x86-64-v4+dot+i8mm", 16, true}, {"u8", "i32", "x86-64-v4+dot+i8mm", 16, true},
+      {"i8", "i32", "x86-64-v4+dot+i8mm", 8, true},  {"i8", "i32", "x86-64-v4+dot", 16, false},
+      {"i8", "i32", "aarch64+dot+i8mm", 16, false},  {"i8", "i64", "x86-64-v4+dot+i8mm", 16, false},
+      {"i16", "i32", "x86-64-v4+i8mm", 16, false},   {"f32", "f32", "x86-64-v4+i8mm", 16, false},
+  };
+  for (const auto& [factors, sums, target, columns, wanted] : table) {
+    std::string text = panels(factors, sums, columns, target);
+    EXPECT_EQ(text.find("panel v") != std::string::npos, wanted)
+        << factors << " " << sums << " " << target << "\n"
+        << text;
+  }
+}
+
 TEST(Dots, AreThereWhereTheTargetHasThem) {
   struct {
     const char *factors, *sums, *target;

@@ -3,6 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
+#include "base/random.h"
+
 #include "support/interpreted.h"
 #include "support/run_graph.h"
 #include "support/temporary.h"
@@ -77,6 +81,31 @@ TEST(Executor, RealsBecomeIntegers) {
                                "y = quantize(x, s, to=\"{2}\"): {2}[{1}]\noutput y\n",
                                element, count, to),
                    {x});
+    }
+  }
+}
+
+TEST(Executor, QuotientsByOneNumberAreThoseOfDivision) {
+  constexpr float none = std::numeric_limits<float>::quiet_NaN();
+  constexpr float beyond = std::numeric_limits<float>::infinity();
+  Random random(20211);
+  std::vector<float> numbers{0.0F, 1, -1, none, beyond, -beyond, 1.9999999F, 16777215, 0.1F};
+  while (numbers.size() < 20000) {
+    auto fraction = static_cast<float>(1 + random.uniform());
+    numbers.push_back(std::ldexp(fraction, static_cast<int>(random.below(120)) - 60));
+  }
+  auto count = static_cast<long>(numbers.size());
+  Executor executor(parse_graph(fmt::format("graph g\ninput x: f32[{0}]\ninput s: f32[]\n"
+                                            "y = div(x, s): f32[{0}]\noutput y\n",
+                                            count)),
+                    {.target = native_target()});
+  lathe::Array x = lathe::Array::of<float>({count}, numbers);
+  for (float divisor : {0.1F, 3.0F, -7.0F, 1e-3F, 1.9999999F, 0.0009765625F, 7e20F, 0.0F, beyond}) {
+    lathe::Array y = executor.run({x, lathe::Array::of<float>({}, {divisor})}).front();
+    for (size_t i = 0; i < numbers.size(); ++i) {
+      float is = y.as<float>()[i], must = numbers[i] / divisor;
+      ASSERT_TRUE(is == must || (std::isnan(is) && std::isnan(must)))
+          << numbers[i] << " / " << divisor << " is " << must << ", not " << is;
     }
   }
 }
