@@ -51,6 +51,7 @@ class Dispatcher:
         self._able = {"scores": set(), "measures": set()}
         self._alone_since = {"scores": None, "measures": None}
         self._told, self._seen, self._silent, self._sending = set(), {}, set(), set()
+        self._ready = {}  # futures of workers that were told to get ready, by address
         self._unfit = {}  # why workers cannot have the files of the search, by address
         self._threads, self._seconds = 1, None  # of a worker; for a variant, on a worker
         self._usual, self._disturbed = collections.deque(maxlen=USUAL), set()
@@ -203,6 +204,22 @@ class Dispatcher:
             self._sending.discard(worker)
         future.add_done_callback(kept)
 
+    def _get_ready(self):
+        """Has workers load what every score needs, while the search itself begins. Nobody waits for
+        that, and whoever fails in it fails again at a task."""
+        about = {**self._here, "machine": self._machine}
+        text = json.dumps({"task": {"search": self._files.search, "do": "ready"},
+                           "files": self._files.name, "limit": LIMIT})
+        for worker in self._able["scores"] - self._ready.keys():
+            try:
+                if self._files.name:
+                    self._send_files(worker)
+                self._ready[worker] = self._client.submit(
+                    self._function, text, workers=[worker], pure=False,
+                    key=self._next_key("ready"), resources={machine.scores(about): 1})
+            except Exception:  # the scheduler is gone: _look() says so
+                return
+
     # Who is there.
 
     def _look(self):
@@ -240,6 +257,7 @@ class Dispatcher:
             except (OSError, TimeoutError, RuntimeError) as error:
                 self._connect_again(error)
         self._check_somebody_is_there(workers)
+        self._get_ready()
 
     def _is_silent(self, address, worker, now):
         last, since = self._seen.get(address, (None, now))
@@ -341,7 +359,7 @@ class Dispatcher:
         for tasks, _, _ in self._sent.values():
             for task in tasks:
                 self._wait(task)
-        self._sent, self._sending, self._seen = {}, set(), {}
+        self._sent, self._sending, self._seen, self._ready = {}, set(), {}, {}
 
     # What goes out.
 

@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 
+import dask
 from distributed import Worker, get_worker
 
 from lathe.error import Error
@@ -16,6 +17,13 @@ SCORES, MEASURES, ABOUT = "lathe scores ", "lathe measures ", "lathe about "
 PATIENCE = 30  # seconds that a measurement waits until the machine is idle
 TURN = 300  # seconds that a worker waits for others of its machine
 LOOK = 0.2  # seconds for which the machine is looked at
+# Dask looks at itself up to a hundred times a second, which is work on a machine that measures or
+# that has no processor to spare. Who wants that can say so in Dask's own configuration.
+dask.config.update_defaults({"distributed": {
+    "admin": {"tick": {"interval": "500ms"},
+              "system-monitor": {"interval": "5s", "gil": {"enabled": False}}},
+    "scheduler": {"active-memory-manager": {"start": False}},
+    "worker": {"profile": {"enabled": False}, "memory": {"monitor-interval": "5s"}}}})
 
 
 class LatheWorker(Worker):
