@@ -436,6 +436,14 @@ def test_placing(_lathe, _folder):
     assert times(answers) == expected, answers
     assert "30% slower than usual" in others[0], others
     print(others[0])
+    # Others use the machine for longer than a worker waits: nothing fails, and it is told once.
+    begin, look = time.monotonic(), of_workers._busy
+    of_workers._busy = lambda: 2.0 if time.monotonic() < begin + 3.5 else 0.0
+    answers, others = Placed(machine()).all(tasks)
+    of_workers._busy = look
+    assert times(answers) == expected and len(others) == 1, (answers, others)
+    assert "it measures as soon as it is idle" in others[0], others
+    print(others[0])
     answers, others = Placed(machine(fault=breaks)).all(tasks[:2])
     assert all(each["failed"].startswith("it failed 3 times") for each in answers.values())
     print(answers[1]["failed"])

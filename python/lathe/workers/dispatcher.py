@@ -55,6 +55,7 @@ class Dispatcher:
         self._unfit = {}  # why workers cannot have the files of the search, by address
         self._threads, self._seconds = 1, None  # of a worker; for a variant, on a worker
         self._usual, self._disturbed = collections.deque(maxlen=USUAL), set()
+        self._busy = set()  # hosts that others use, of which the search heard
         self._machine = here["machine"] if not kind else None
         self._name, self._count, self._looked = uuid.uuid4().hex[:8], 0, 0.0
         self._client = place.client()
@@ -142,6 +143,9 @@ class Dispatcher:
             for task in tasks:
                 self._wait(task)
             return
+        if "busy" in answer:
+            self._put_off(tasks, answer)
+            return
         if "failed" in answer:
             self._failed(tasks, f"{answer['host']}: {answer['failed']}", answer["worker"])
             return
@@ -156,9 +160,20 @@ class Dispatcher:
             if self._open.pop(task.id, None):
                 self._say({"id": task.id, "result": result})
 
+    def _put_off(self, tasks, answer):
+        """Measures later what a machine could not measure that others use: that is no failure."""
+        host = answer["host"]
+        if host not in self._busy:
+            self._say({"warning": f"{host}: {answer['busy']}; it measures as soon as it is idle"})
+            self._busy.add(host)
+        for task in tasks:
+            task.not_before = time.monotonic() + PAUSE
+            self._wait(task)
+
     def _is_trusted(self, task, answer, result):
         """Did the original take as long as it usually does? What is much slower was disturbed."""
         own, host = result.get("own"), answer["host"]
+        self._busy.discard(host)
         if not own:
             return True
         usual = statistics.median(self._usual) if len(self._usual) >= FEWEST else None
