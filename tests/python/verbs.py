@@ -1,5 +1,5 @@
-"""Every verb of "lathe help" has its function, or lesson 12 says why not; and functions say what the
-verbs say.
+"""Every verb of "lathe help" has its function, or lesson 12 says why not; and functions say what
+the verbs say.
 
 The lesson's table has what is called otherwise than its verb, and what has none.
 """
@@ -73,7 +73,8 @@ def test_same(folder):
     assert lathe.emit(net, after="FuseOps", diff=True) == said(
         "emit", network, "--at", "graph", "--after", "FuseOps", "--diff")
     layer = lathe.profile(net)._found["kinds"][0]["layers"][0]
-    assert lathe.emit(net, layer=layer, at="asm") == said("emit", f"{network}:{layer}", "--at", "asm")
+    assert lathe.emit(net, layer=layer, at="asm") == said(
+        "emit", f"{network}:{layer}", "--at", "asm")
     assert lathe.passes(net, budget=0, progress=False)._found["relevance"] == json.loads(
         said("passes", network, "--budget", "0", "--json"))["relevance"]
     for what in ("families", "judges", "metrics", "ops", "strategies", "targets", "transforms"):

@@ -18,6 +18,7 @@ LOOK = 1.0  # seconds between two looks at the workers
 DRIFT = 0.25  # how much longer the original may take than usual
 USUAL = 15  # the times of the original that tell what is usual
 FEWEST = 3  # of which there must be so many
+SLOW = 300  # seconds after which a machine that got slower is taken as it is
 PAUSE = 5.0  # seconds before what was disturbed is measured again
 BATCH = 0.5  # seconds that a worker is to be busy with the variants of one task
 TOGETHER = 0.005  # seconds in which what comes in is taken together: Dask likes many at once
@@ -54,7 +55,7 @@ class Dispatcher:
         self._ready = {}  # futures of workers that were told to get ready, by address
         self._unfit = {}  # why workers cannot have the files of the search, by address
         self._threads, self._seconds = 1, None  # of a worker; for a variant, on a worker
-        self._usual, self._disturbed = collections.deque(maxlen=USUAL), set()
+        self._usual, self._disturbed = collections.deque(maxlen=USUAL), {}  # since when, by host
         self._busy = set()  # hosts that others use, of which the search heard
         self._machine = here["machine"] if not kind else None
         self._name, self._count, self._looked = uuid.uuid4().hex[:8], 0, 0.0
@@ -182,23 +183,33 @@ class Dispatcher:
             if usual is not None and own < usual / (1 + DRIFT):
                 self._usual.clear()
             self._usual.append(own)
-            self._disturbed.discard(host)
+            self._disturbed.pop(host, None)
             return True
-        reason = (f"{host} was {own / usual - 1:.0%} slower than usual: the original took "
-                  f"{own * 1e3:.3f} ms, and else {usual * 1e3:.3f} ms")
+        now = time.monotonic()
         if host not in self._disturbed:
-            self._say({"warning": f"{reason}; such times are discarded"})
-            self._disturbed.add(host)
-        self._failed([task], reason, answer["worker"], PAUSE)
+            self._say({"warning": f"{host} was {own / usual - 1:.0%} slower than usual: the "
+                                  f"original took {own * 1e3:.3f} ms, and else {usual * 1e3:.3f} "
+                                  "ms; such times are discarded"})
+            self._disturbed[host] = now
+        if now - self._disturbed[host] > SLOW:
+            self._say({"warning": f"{host} has been slower than usual for {SLOW} s: from now on "
+                                  f"{own * 1e3:.3f} ms is usual"})
+            self._usual.clear()
+            self._usual.append(own)
+            del self._disturbed[host]
+            return True
+        # Not the task's fault: it is measured again, on another machine if there is one.
+        task.failed_on.add(answer["worker"])
+        task.not_before = now + PAUSE
+        self._wait(task)
         return False
 
-    def _failed(self, tasks, reason, worker=None, pause=0.0):
+    def _failed(self, tasks, reason, worker=None):
         for task in tasks:
             if task.id not in self._open:
                 continue
             task.reasons.append(reason)
             task.failed_on.add(worker)
-            task.not_before = time.monotonic() + pause * len(task.reasons)
             if len(task.reasons) < FAILURES:
                 self._wait(task)
             else:
