@@ -396,8 +396,8 @@ class Placed:
 def test_placing(_lathe, _folder):
     sys.path.insert(0, str(ROOT / "python"))
     from lathe.error import Error
+    from lathe.workers import dispatcher, security, simulate
     from lathe.workers import machine as of_workers
-    from lathe.workers import security, simulate
     assert not any(doctest.testmod(module).failed for module in (of_workers, security))
 
     def machine(about=None, fault=None):
@@ -435,6 +435,23 @@ def test_placing(_lathe, _folder):
     answers, others = Placed(machine(fault=slow)).all(tasks)
     assert times(answers) == expected, answers
     assert "30% slower than usual" in others[0], others
+    print(others[0])
+    # It is slower for long, and then for good: no task fails for that.
+    for last, dispatcher.SLOW, told in ((20, 60, 1), (10**6, 1, 2)):
+        def slow(n, task, result, last=last):
+            is_slow = 5 < n < last and task["do"] == "measure"
+            return {**result, "own": 1.3} if is_slow else result
+        answers, others = Placed(machine(fault=slow)).all(tasks)
+        assert times(answers) == expected and len(others) == told, (answers, others)
+    assert "from now on 1300.000 ms is usual" in others[-1], others
+    print(others[-1])
+    # Others use the machine for longer than a worker waits: nothing fails, and it is told once.
+    begin, look = time.monotonic(), of_workers._busy
+    of_workers._busy = lambda: 2.0 if time.monotonic() < begin + 3.5 else 0.0
+    answers, others = Placed(machine()).all(tasks)
+    of_workers._busy = look
+    assert times(answers) == expected and len(others) == 1, (answers, others)
+    assert "it measures as soon as it is idle" in others[0], others
     print(others[0])
     answers, others = Placed(machine(fault=breaks)).all(tasks[:2])
     assert all(each["failed"].startswith("it failed 3 times") for each in answers.values())

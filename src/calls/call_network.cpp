@@ -32,8 +32,8 @@ ScoreArguments data_options(Options& options, ScoreArguments usual) {
   return usual;
 }
 
-ScoreArguments score_options(Options& options) {
-  ScoreArguments score = data_options(options);
+ScoreArguments score_options(Options& options, ScoreArguments usual) {
+  ScoreArguments score = data_options(options, std::move(usual));
   options.read("hook", score.hook);
   options.read("threads", score.threads, {0, 256});
   options.read("double", score.is_double);

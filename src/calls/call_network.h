@@ -13,7 +13,7 @@ NetworkArguments network_options(Options& options);
 /// Reads a network and what it is scored on: data, normalize, samples, seeds, loss.
 ScoreArguments data_options(Options& options, ScoreArguments usual = {});
 /// Reads the same, and how: hook, threads, double, memory, max_error.
-ScoreArguments score_options(Options& options);
+ScoreArguments score_options(Options& options, ScoreArguments usual = {});
 
 /// Reads the name of a normalisation. Fails if there is none of this name.
 Normalize normalize_option(Options& options);

@@ -11,6 +11,7 @@
 #include "cli/verb_listener.h"
 #include "cli/verb_scores.h"
 #include "data/file.h"
+#include "jobs/calibrate_report.h"
 
 namespace lathe::cli {
 namespace {
@@ -53,7 +54,7 @@ int run_recipes(const CalibrateArgs& options) {
     write_text(options.picture, print_svg(picture_of(options.job, found)));
   }
   if (options.json) {
-    print_calibration_json(found);
+    fmt::print("{}\n", to_json(found).dump(2));
   } else {
     print_calibration(options.job, found);
   }

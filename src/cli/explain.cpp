@@ -1,5 +1,7 @@
 // explain.cpp: "lathe explain NEST RECIPE": step by step, the loops before and after, the verdict
 // and the cost; "lathe explain FOLDER [LAYER]": what a search did to a network, and why.
+#include "jobs/explain.h"
+
 #include "base/error.h"
 #include "cli/verb_explain.h"
 #include "cli/verb_nest.h"
@@ -14,9 +16,9 @@ struct ExplainArgs {
 
 int run_explain(const ExplainArgs& options) {
   const NestArguments& arguments = options.arguments;
-  if (is_run(arguments.nest)) {
-    return arguments.recipe.empty() ? explain_run(arguments.nest, options.json)
-                                    : explain_layer(arguments.nest, arguments.recipe, options.json);
+  if (is_search(arguments.nest)) {
+    return arguments.recipe.empty() ? print_run(arguments.nest, options.json)
+                                    : print_layer(arguments.nest, arguments.recipe, options.json);
   }
   if (options.json) fail("--json is for a search's folder; 'lathe apply --json' has it for a nest");
   Context context;

@@ -2,11 +2,12 @@
 // they take and what they keep. Figure 9 of the paper.
 #include "jobs/interpolate.h"
 
+#include <nlohmann/json.hpp>
+
 #include "cli/verb_listener.h"
 #include "cli/verb_nest.h"
 #include "cli/verb_scores.h"
 #include "data/file.h"
-#include "report/plot.h"
 
 namespace lathe::cli {
 namespace {
@@ -15,43 +16,11 @@ struct InterpolateArgs {
   InterpolateOptions job;
   std::string first, second, rule = "two-sided", plot;
   bool json = false, csv = false;
+
+  InterpolationEnds ends() const { return {first, second}; }
 };
 
 using Model = InterpolatedNetwork;
-
-std::string name_of(const Between& between, const InterpolateArgs& options) {
-  if (between.way != Between::Way::end) {
-    return fmt::format("{} {:.0f} % {}",
-                       between.way == Between::Way::filters ? "filters" : "layers",
-                       100 * between.part, options.second);
-  }
-  return between.part == 0 ? options.first : options.second;
-}
-
-nlohmann::json to_json(const Model& model, const InterpolateArgs& options) {
-  nlohmann::json json{{"name", name_of(model.between, options)},
-                      {"way", name_of(model.between.way)},
-                      {"part", model.between.part},
-                      {"recipe", to_json(model.between.recipe)},
-                      {"macs", model.macs},
-                      {"weights", model.weights},
-                      {"ratio", model.verdict.ratio},
-                      {"accepted", model.verdict.accepted},
-                      {"pareto", model.is_best}};
-  if (model.verdict.predicted) {
-    Interval interval = model.verdict.predicted->interval();
-    json["prediction"] = {interval.low, interval.high};
-    if (model.verdict.caveat.empty()) json["predicted"] = model.points();
-  }
-  if (!model.verdict.caveat.empty()) json["caution"] = model.verdict.caveat;
-  if (model.times.failure.empty()) {
-    json["ms"] = model.times.time * 1e3;
-    json["original_ms"] = model.times.own * 1e3;
-  } else {
-    json["failure"] = model.times.failure;
-  }
-  return json;
-}
 
 /// Names the metric whose ratio is shown: the one that the rule's bands are of.
 std::string shown_metric(const InterpolateArgs& options) {
@@ -85,7 +54,8 @@ void print_table(const std::vector<Model>& models, const InterpolateArgs& option
   for (const Model& model : models) {
     bool timed = model.times.failure.empty();
     fmt::print("{:<27.27} {:>9} {:>9} {:>8} {:>6} {:>6.3g} {:>7}{}\n",
-               name_of(model.between, options), print_short(model.macs), print_short(model.weights),
+               name_of(model.between, options.ends()), print_short(model.macs),
+               print_short(model.weights),
                timed ? fmt::format("{:.3f}", model.times.time * 1e3) : "failed",
                timed ? fmt::format("{:.2f}x", model.speed_up()) : "", model.verdict.ratio,
                print_points(model), model.is_best ? " *" : "");
@@ -94,25 +64,6 @@ void print_table(const std::vector<Model>& models, const InterpolateArgs& option
       "\n{}: times the original's. points: the change of accuracy to expect.\n"
       "*: no other of these is as fast and expected to be as accurate.\n",
       shown_metric(options));
-}
-
-void write_plot(const std::vector<Model>& models, const InterpolateArgs& options) {
-  Plot plot{.title = fmt::format("{}: from {} to {}", options.job.score.network.network,
-                                 options.first, options.second),
-            .x = {"latency, ms"},
-            .y = {"expected change of accuracy, points"}};
-  bool is_calibrated = models.empty() || models.front().verdict.caveat.empty();
-  if (!is_calibrated) plot.y.title += " (not calibrated)";
-  plot.series = {{"the two networks", {}, Marker::square},
-                 {"filters in between", {}, Marker::circle},
-                 {"layers in between", {}, Marker::triangle}};
-  for (const Model& model : models) {
-    if (!model.times.failure.empty()) continue;
-    plot.series[static_cast<size_t>(model.between.way)].points.push_back(
-        {model.times.time * 1e3, model.points(), name_of(model.between, options)});
-  }
-  std::string svg = print_svg(plot);
-  write_file(options.plot, {std::as_bytes(std::span(svg))});
 }
 
 std::vector<Model> measured(const InterpolateArgs& options) {
@@ -128,14 +79,17 @@ int run_interpolate(const InterpolateArgs& options) {
   std::vector<Model> models = measured(options);
   if (options.json) {
     nlohmann::json json = nlohmann::json::array();
-    for (const Model& model : models) json.push_back(to_json(model, options));
+    for (const Model& model : models) json.push_back(to_json(model, options.ends()));
     fmt::print("{}\n", json.dump(2));
   } else if (options.csv) {
     print_csv(models, options);
   } else {
     print_table(models, options);
   }
-  if (!options.plot.empty()) write_plot(models, options);
+  if (!options.plot.empty()) {
+    std::string svg = print_svg(picture_of(options.job, options.ends(), models));
+    write_file(options.plot, {std::as_bytes(std::span(svg))});
+  }
   return 0;
 }
 

@@ -2,6 +2,7 @@
 // and the best selection and order of them; "lathe passes --table": which ones change each of many
 // networks, beside what was published.
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "cli/verb_listener.h"
@@ -9,7 +10,6 @@
 #include "cli/verb_pass_search.h"
 #include "cli/verb_text.h"
 #include "data/file.h"
-#include "jobs/amount.h"
 #include "jobs/relevance.h"
 #include "models/model.h"
 #include "report/grid.h"
@@ -52,19 +52,6 @@ std::string joined(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
   return text;
-}
-
-nlohmann::json to_json(const PassRelevance& each) {
-  nlohmann::json json{{"pass", each.pass},
-                      {"relevant", each.is_relevant()},
-                      {"alone", each.alone},
-                      {"after", each.after},
-                      {"after_all", each.after_all}};
-  if (each.is_relevant()) json["nodes"] = {each.nodes_before, each.nodes_after};
-  const Pass& pass = find_pass(each.pass);
-  if (!pass.never.empty()) json["never"] = pass.never;
-  if (pass.adds_outputs) json["adds_outputs"] = true;
-  return json;
 }
 
 /// Says in which case a pass changes the graph.
@@ -184,25 +171,16 @@ int run_table(const PassesArgs& options) {
     return 0;
   }
   nlohmann::json json = nlohmann::json::object();
-  for (const NetworkRelevance& each : networks) {
-    for (const PassRelevance& one : each.found) json[each.network].push_back(to_json(one));
-  }
+  for (const NetworkRelevance& each : networks) json[each.network] = to_json(each.found);
   fmt::print("{}\n", json.dump(2));
   return 0;
-}
-
-/// Reads how long to search; 0: not at all.
-double parse_search_budget(const std::string& text) {
-  if (text == "0") return 0;
-  if (auto seconds = parse_duration(text)) return *seconds;
-  fail("--budget {}: write a time, as in 90s, 10m or 1h, or 0 for no search", text);
 }
 
 PassSearchOptions search_options(const PassesArgs& options) {
   PassSearchOptions search;
   search.network = options.network;
   search.objective = objective_named(options.objective);
-  search.seconds = parse_search_budget(options.budget);
+  search.seconds = parse_pass_budget("--budget", options.budget);
   search.folder = options.folder;
   search.threads = options.threads;
   search.seed = options.network.seed;
@@ -223,12 +201,11 @@ int run_passes(const PassesArgs& options) {
     JobBar bar("passes");
     found = relevance_of(graph, {.workers = options.threads}, bar.listener());
   }
-  nlohmann::json json{{"relevance", nlohmann::json::array()}};
-  for (const PassRelevance& each : found) json["relevance"].push_back(to_json(each));
+  nlohmann::json json{{"relevance", to_json(found)}};
   if (!options.json) print_found(graph, found);
   if (search.seconds > 0) {
     PassSearchResult best = search_passes(graph, found, search, telling_of_passes());
-    json["search"] = pass_search_json(best, search);
+    json["search"] = to_json(best, search);
     if (!options.json) print_pass_search(best, search);
   }
   if (options.json) fmt::print("{}\n", json.dump(2));

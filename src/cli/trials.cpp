@@ -1,6 +1,9 @@
 // trials.cpp: "lathe trials FOLDER": what a search tried, and what came of it.
+#include "jobs/trials.h"
+
+#include <nlohmann/json.hpp>
+
 #include "cli/verb_network.h"
-#include "search/journal.h"
 
 namespace lathe::cli {
 namespace {
@@ -9,19 +12,6 @@ struct TrialsArgs {
   std::string folder;
   bool json = false, csv = false;
 };
-
-nlohmann::json to_json(const RecordedTrial& each) {
-  const Trial& trial = each.trial;
-  return {{"number", each.number},
-          {"at", each.at},
-          {"subject", trial.subject},
-          {"recipe", trial.recipe},
-          {"outcome", name_of(trial.outcome)},
-          {"reason", trial.reason},
-          {"ms", trial.time * 1e3},
-          {"original_ms", trial.own * 1e3},
-          {"details", trial.details}};
-}
 
 /// Quotes a field of a CSV file where it must be.
 std::string quoted(const std::string& text) {
@@ -59,9 +49,7 @@ void print_table(const std::vector<RecordedTrial>& trials) {
 int run_trials(const TrialsArgs& options) {
   JournalRecord record = read_journal(options.folder);
   if (options.json) {
-    nlohmann::json trials = nlohmann::json::array();
-    for (const RecordedTrial& each : record.trials) trials.push_back(to_json(each));
-    fmt::print("{}\n", nlohmann::json{{"about", record.identity}, {"trials", trials}}.dump(2));
+    fmt::print("{}\n", to_json(record).dump(2));
   } else if (options.csv) {
     print_csv(record.trials);
   } else {

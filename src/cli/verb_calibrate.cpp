@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <numeric>
 
+#include "jobs/calibrate_report.h"
+
 namespace lathe::cli {
 namespace {
 
@@ -14,24 +16,6 @@ void print_quality(const char* name, const RuleQuality& q) {
              q.spearman,
              fmt::format("({:.2f} to {:.2f})", q.spearman_interval.low, q.spearman_interval.high),
              q.kept - q.kept_accepted, q.kept, q.lost_accepted, q.lost);
-}
-
-nlohmann::json to_json(const RuleQuality& q) {
-  return {{"area", q.area},
-          {"area_interval", {q.area_interval.low, q.area_interval.high}},
-          {"spearman", q.spearman},
-          {"spearman_interval", {q.spearman_interval.low, q.spearman_interval.high}},
-          {"false_rejections", q.false_rejections()},
-          {"false_acceptances", q.false_acceptances()}};
-}
-
-nlohmann::json to_json(const Correlation& c) {
-  return {{"metric", c.metric},
-          {"networks", c.count},
-          {"spearman", c.spearman},
-          {"spearman_interval", {c.spearman_interval.low, c.spearman_interval.high}},
-          {"kendall", c.kendall},
-          {"kendall_interval", {c.kendall_interval.low, c.kendall_interval.high}}};
 }
 
 void print_head(const char* what, const JudgedNetworks& judged, double tolerance) {
@@ -107,30 +91,6 @@ void print_calibration(const CalibrateOptions& options, const Calibration& found
   if (found.tested) print_networks(*found.tested);
 }
 
-void print_calibration_json(const Calibration& found) {
-  nlohmann::json report{{"rule", lathe::to_json(found.rule)},
-                        {"two-sided", to_json(found.fitted.by_rule)},
-                        {"paper", to_json(found.fitted.by_paper)}};
-  if (found.tested) report["test"] = to_json(found.tested->by_rule);
-  fmt::print("{}\n", report.dump(2));
-}
-
-Plot picture_of(const CalibrateOptions& options, const Calibration& found) {
-  const JudgedNetworks& judged = found.fitted;
-  Series accepted{"accepted", {}}, refused{"refused", {}};
-  for (size_t i = 0; i < judged.networks.size(); ++i) {
-    Point point{judged.by_rule.predicted[i], judged.networks[i].change, judged.networks[i].name};
-    (judged.by_rule.accepted[i] ? accepted : refused).points.push_back(point);
-  }
-  Plot plot{.title = "The gate: predicted and real change of accuracy",
-            .x = {"predicted, points"},
-            .y = {"after training, points"}};
-  plot.series = {accepted, refused};
-  plot.lines = {{Line::Along::y, -options.tolerance, "tolerance"},
-                {Line::Along::x, -options.tolerance}};
-  return plot;
-}
-
 void print_cells(const CellOptions& options, const CellCalibration& found) {
   for (const CellScores& each : found.metrics) {
     if (!each.order.correlation) print_failure(each.order);
@@ -149,34 +109,10 @@ void print_cells(const CellOptions& options, const CellCalibration& found) {
 }
 
 void print_cells_json(const CellCalibration& found) {
-  nlohmann::json report = nlohmann::json::array();
   for (const CellScores& each : found.metrics) {
-    if (each.order.correlation) {
-      report.push_back(to_json(*each.order.correlation));
-    } else {
-      print_failure(each.order);
-    }
+    if (!each.order.correlation) print_failure(each.order);
   }
-  fmt::print("{}\n", report.dump(2));
-}
-
-Plot picture_of(const CellCalibration& found) {
-  Plot plot{.title = "Score before training, accuracy after", .x = {""}, .y = {"accuracy, %"}};
-  for (const CellScores& each : found.metrics) {
-    bool has_bands = each.metric.contributes.use == Contribution::Use::bands;
-    bool drawn = has_bands || found.metrics.size() == 1;
-    if (!drawn) continue;
-    Series series{each.metric.name, {}};
-    for (size_t i = 0; i < found.cells.size(); ++i) {
-      series.points.push_back({each.scores[i], found.cells[i].accuracy, found.cells[i].cell});
-    }
-    // Networks whose score is 0 have no place on a logarithmic axis.
-    bool positive =
-        std::all_of(each.scores.begin(), each.scores.end(), [](double s) { return s > 0; });
-    plot.x = {each.metric.name, positive ? Scale::logarithmic : Scale::linear};
-    plot.series.push_back(std::move(series));
-  }
-  return plot;
+  fmt::print("{}\n", to_json(found).dump(2));
 }
 
 }  // namespace lathe::cli

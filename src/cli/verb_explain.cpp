@@ -1,22 +1,18 @@
 // verb_explain.cpp: what became of a network in a search. Interface: verb_explain.h.
 #include "cli/verb_explain.h"
 
+#include <algorithm>
 #include <cmath>
-#include <filesystem>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 
-#include "base/error.h"
-#include "base/nearest.h"
 #include "cli/verb_nest.h"
 #include "codegen/loops.h"
-#include "jobs/made_from.h"
-#include "results/search_result.h"
+#include "jobs/explain.h"
 
 namespace lathe::cli {
 namespace {
-
-using Json = nlohmann::json;
 
 std::string print_meaning(const std::string& recipe, const std::string& meaning) {
   return recipe.empty() ? "as it was" : meaning;
@@ -96,62 +92,14 @@ void print_refusals(const SearchResult& result) {
 
 // ---- one layer ---------------------------------------------------------------------------------
 
-const ResultLayer& find_layer(const SearchResult& result, const std::string& name) {
-  std::vector<std::string> names;
-  for (const ResultLayer& layer : result.layers) {
-    if (layer.layer == name) return layer;
-    names.push_back(layer.layer);
-  }
-  if (names.empty()) fail("the search has no layers");
-  fail("the search could not change a layer '{}'; the nearest that it could is '{}'", name,
-       nearest(name, names));
-}
-
-const ResultKind& kind_of(const SearchResult& result, const ResultLayer& layer) {
-  for (const ResultKind& kind : result.kinds) {
-    for (const std::string& site : kind.sites) {
-      if (site == layer.layer) return kind;
-    }
-  }
-  fail("result.json has no kind of layer for '{}'", layer.layer);
-}
-
-/// Says what came of a variant of a layer, and why.
-std::string fate_of(const ResultVariant& variant, const ResultLayer& chosen,
-                    const ResultRule& rule) {
-  if (!variant.failure.empty()) return "failed: " + variant.failure;
-  if (variant.recipe == chosen.recipe) return "chosen";
-  if (!variant.after_ms) return "was not measured";
-  double moved = variant.first_order.value_or(0);
-  if (!rule.paper && std::abs(moved) > rule.layer_band) {
-    return fmt::format("refused: {} outside of {:.2f} to {:.2f}", rule.score_name(),
-                       std::exp(-rule.layer_band), std::exp(rule.layer_band));
-  }
-  if (*variant.after_ms >= variant.before_ms.value_or(0) && !variant.recipe.empty()) {
-    return "no faster than the layer was";
-  }
-  if (*variant.after_ms >= chosen.after_ms) return "slower than what was chosen";
-  return "not chosen: with the other layers, too far from the original";
-}
-
-/// Returns the variants, the fastest first; those that failed come last.
-std::vector<ResultVariant> variants_of(const SearchResult& result, const ResultLayer& layer) {
-  std::vector<ResultVariant> variants = kind_of(result, layer).variants;
-  std::stable_sort(variants.begin(), variants.end(),
-                   [](const ResultVariant& a, const ResultVariant& b) {
-                     return a.after_ms.value_or(INFINITY) < b.after_ms.value_or(INFINITY);
-                   });
-  return variants;
-}
-
-void print_variant(const SearchResult& result, const ResultLayer& layer,
-                   const ResultVariant& variant) {
+void print_variant(const ResultLayer& layer, const ExplainedVariant& explained) {
+  const ResultVariant& variant = explained.variant;
   auto timed = variant.after_ms;
   double work = layer.macs_before > 0 ? 100 * double(variant.macs) / double(layer.macs_before) : 0;
   fmt::print("  {:<27} {:>5.1f} {:>7} {:>6}  {}\n",
              shortened(print_meaning(variant.recipe, variant.meaning), 27), work,
              timed ? fmt::format("{:.3f}", *timed) : "", print_score(variant.first_order),
-             wrapped(fate_of(variant, layer, result.rule), 52, 52));
+             wrapped(explained.fate, 52, 52));
 }
 
 /// So many variants of a family are shown: widths alone can be dozens. "--json" has all.
@@ -159,16 +107,16 @@ constexpr size_t most_shown = 6;
 
 /// Prints the fastest variants of a family, the chosen one, and what failed. All others are one
 /// line.
-void print_family(const SearchResult& result, const ResultLayer& layer,
-                  const std::vector<ResultVariant>& variants) {
+void print_family(const ResultLayer& layer, const std::vector<ExplainedVariant>& variants) {
   std::vector<const ResultVariant*> rest;
   for (size_t i = 0; i < variants.size(); ++i) {
-    bool is_shown = i < most_shown || variants[i].recipe == layer.recipe ||
-                    !variants[i].failure.empty() || variants.size() <= most_shown + 2;
+    const ResultVariant& variant = variants[i].variant;
+    bool is_shown = i < most_shown || variant.recipe == layer.recipe || !variant.failure.empty() ||
+                    variants.size() <= most_shown + 2;
     if (is_shown) {
-      print_variant(result, layer, variants[i]);
+      print_variant(layer, variants[i]);
     } else {
-      rest.push_back(&variants[i]);
+      rest.push_back(&variant);
     }
   }
   if (rest.empty()) return;
@@ -181,44 +129,25 @@ void print_family(const SearchResult& result, const ResultLayer& layer,
 
 /// Prints what a layer could become, family by family. The family with the fastest variant is the
 /// first.
-void print_variants(const SearchResult& result, const ResultLayer& layer) {
+void print_variants(const SearchResult& result, const ExplainedLayer& explained) {
   fmt::print("\n{:<29} {:>5} {:>7} {:>6}  {}\n", "could become", "MACs%", "ms",
              result.rule.score_name(), "what came of it");
-  std::vector<std::pair<std::string, std::vector<ResultVariant>>> families;
-  for (const ResultVariant& variant : variants_of(result, layer)) {
-    std::string name = variant.family.value_or("");
+  std::vector<std::pair<std::string, std::vector<ExplainedVariant>>> families;
+  for (const ExplainedVariant& each : explained.variants) {
+    std::string name = each.variant.family.value_or("");
     auto family = std::find_if(families.begin(), families.end(),
-                               [&](const auto& each) { return each.first == name; });
+                               [&](const auto& other) { return other.first == name; });
     if (family == families.end()) family = families.insert(family, {name, {}});
-    family->second.push_back(variant);
+    family->second.push_back(each);
   }
   for (const auto& [name, variants] : families) {
     if (!name.empty()) fmt::print("{}\n", name);
-    print_family(result, layer, variants);
+    print_family(explained.layer, variants);
   }
 }
 
-/// Returns what the result says of a layer, as JSON, with the fate of each variant.
-Json layer_to_json(const SearchResult& result, const ResultLayer& layer) {
-  Json shown{{"layer", to_json(layer)}, {"variants", Json::array()}};
-  for (const ResultVariant& variant : variants_of(result, layer)) {
-    Json each = to_json(variant);
-    each["fate"] = fate_of(variant, layer, result.rule);
-    shown["variants"].push_back(std::move(each));
-  }
-  return shown;
-}
-
-/// Prints the loops of a layer before and after: where the bundle says what the network is.
-void print_loops(const std::string& folder, const ResultLayer& layer) {
-  std::string path = folder + "/bundle/winner.recipe";
-  if (!std::filesystem::exists(path)) return;
-  Graph network = load_made(read_making(path).making);
-  auto node = find_node(network, layer.layer);
-  if (!node) return;
-  Context context;
-  Nest nest = samples_inward(nest_of(context, call_of(network, network.nodes[*node])));
-  std::vector<Judged> steps = try_recipe(nest, parse_recipe(layer.recipe));
+/// Prints the loops of a layer before and after.
+void print_loops(const ResultLayer& layer, const Nest& nest, const std::vector<Judged>& steps) {
   fmt::print("\nas it was\n\n");
   print_state(nest, "");
   if (steps.empty()) return;
@@ -238,27 +167,16 @@ std::string indented(const std::string& text) {
 
 }  // namespace
 
-bool is_run(const std::string& path) {
-  std::error_code ignored;
-  return std::filesystem::exists(path + "/journal.db", ignored) ||
-         std::filesystem::exists(path + "/result.json", ignored);
-}
-
 void print_state(const Nest& nest, const std::string& remark) {
   Cost c = cost(nest);
   fmt::print("{}\n    {} MACs, {} weights, {} bytes touched{}\n\n", indented(print(scan(nest))),
              print_count(c.macs), print_count(c.weights), print_count(c.bytes), remark);
 }
 
-int explain_run(const std::string& folder, bool json) {
+int print_run(const std::string& folder, bool json) {
   SearchResult result = read_search_result(folder);
   if (json) {
-    Json all = to_json(result), shown;
-    for (const char* part : {"network", "found", "original", "winner", "layers", "rest_ms", "tried",
-                             "refused", "failed", "reasons"}) {
-      shown[part] = all.at(part);
-    }
-    fmt::print("{}\n", shown.dump(2));
+    fmt::print("{}\n", explained_run(result).dump(2));
     return 0;
   }
   print_head(result);
@@ -268,18 +186,21 @@ int explain_run(const std::string& folder, bool json) {
   return 0;
 }
 
-int explain_layer(const std::string& folder, const std::string& name, bool json) {
+int print_layer(const std::string& folder, const std::string& name, bool json) {
   SearchResult result = read_search_result(folder);
-  const ResultLayer& layer = find_layer(result, name);
+  ExplainedLayer explained = explain_layer(result, name);
   if (json) {
-    fmt::print("{}\n", layer_to_json(result, layer).dump(2));
+    fmt::print("{}\n", to_json(explained).dump(2));
     return 0;
   }
+  const ResultLayer& layer = explained.layer;
   fmt::print("{}: {}\n", name, layer.kind);
   fmt::print("{}, {:.3f} ms, was {:.3f} ms\n", print_meaning(layer.recipe, layer.meaning),
              layer.after_ms, layer.before_ms);
-  print_variants(result, layer);
-  print_loops(folder, layer);
+  print_variants(result, explained);
+  visit_loops(folder, layer, [&](const Nest& nest, const std::vector<Judged>& steps) {
+    print_loops(layer, nest, steps);
+  });
   return 0;
 }
 

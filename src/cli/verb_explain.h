@@ -2,22 +2,18 @@
 // folder, which "lathe optimize" writes at its end.
 #pragma once
 
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "nest/nest.h"
 
 namespace lathe::cli {
 
-/// Is there a search in the folder?
-bool is_run(const std::string& path);
-
 /// Prints what was done to each layer of a network, what it saved, and what was refused and why.
-int explain_run(const std::string& folder, bool json);
+int print_run(const std::string& folder, bool json);
 
 /// Prints what one layer could have become, what came of each of that, and the loops before and
 /// after.
-int explain_layer(const std::string& folder, const std::string& layer, bool json);
+int print_layer(const std::string& folder, const std::string& layer, bool json);
 
 /// Prints the loops of a nest and its cost; "remark" follows.
 void print_state(const Nest& nest, const std::string& remark);

@@ -6,6 +6,19 @@
 #include "cli/verb_interruption.h"
 
 namespace lathe::cli {
+namespace {
+
+void print_warning(const JobWarning& warning) {
+  fmt::print(stderr, "lathe: warning: {}\n", warning.text);
+}
+
+}  // namespace
+
+JobListener showing_warnings() {
+  return {[](const JobEvent& event) {
+    if (const auto* warning = std::get_if<JobWarning>(&event)) print_warning(*warning);
+  }};
+}
 
 JobBar::JobBar(std::string what, Elsewhere elsewhere)
     : bar_(std::move(what)), elsewhere_(elsewhere) {}
@@ -28,7 +41,7 @@ void JobBar::show(const WorkDone& work) {
 
 void JobBar::show(const JobWarning& warning) {
   bar_.clear();
-  fmt::print(stderr, "lathe: warning: {}\n", warning.text);
+  print_warning(warning);
 }
 
 }  // namespace lathe::cli

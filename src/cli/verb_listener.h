@@ -9,6 +9,9 @@
 
 namespace lathe::cli {
 
+/// Returns who listens to a job that is soon done: warnings are shown, and Ctrl-C ends the program.
+JobListener showing_warnings();
+
 class JobBar {
  public:
   /// What is shown where there is no terminal: nothing, or a line for each tenth of the work.

@@ -23,15 +23,6 @@ void add_nest_arguments(Command& app, NestArguments& arguments) {
       ->check(non_negative_number());
 }
 
-std::string print_count(long n) {
-  std::string digits = fmt::format("{}", n), out;
-  for (size_t i = 0; i < digits.size(); ++i) {
-    if (i > 0 && (digits.size() - i) % 3 == 0) out += ',';
-    out += digits[i];
-  }
-  return out;
-}
-
 std::string print_loops_line(const Order& order) {
   std::string out;
   for (const Loop& loop : order.loops) {

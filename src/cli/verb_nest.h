@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/counts.h"
 #include "cli/verb.h"
 #include "cli/verb_text.h"
 #include "jobs/applied.h"
@@ -19,9 +20,6 @@ struct NestArguments {
 
 /// Declares NEST, RECIPE and --max-error on "app".
 void add_nest_arguments(Command& app, NestArguments& arguments);
-
-/// Prints a number with thousands separated: 115,605,504.
-std::string print_count(long n);
 
 /// Prints one statement's loops: "co 64, ci 32, ...".
 std::string print_loops_line(const Order& order);

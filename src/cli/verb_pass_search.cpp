@@ -51,23 +51,6 @@ void print_labelled(const std::string& label, const std::string& text) {
   fmt::print("{:<{}}{}\n", label, label_width, wrapped(text, label_width, label_width));
 }
 
-nlohmann::json measures_json(const PassCandidate& candidate) {
-  const PassMeasures& m = candidate.measures;
-  nlohmann::json json{{"way", candidate.way}, {"passes", candidate.passes}};
-  if (!candidate.failure.empty()) {
-    json["failure"] = candidate.failure;
-    return json;
-  }
-  json["seconds"] = m.seconds;
-  json["usual_seconds"] = m.own;
-  json["bytes"] = m.bytes;
-  if (m.pass_seconds > 0) json["pass_seconds"] = m.pass_seconds;
-  if (m.kernel_seconds > 0) json["kernel_seconds"] = m.kernel_seconds;
-  if (m.power.watts) json["watts"] = *m.power.watts;
-  if (m.power.celsius) json["celsius"] = *m.power.celsius;
-  return json;
-}
-
 }  // namespace
 
 JobListener telling_of_passes() {
@@ -114,26 +97,6 @@ void print_pass_search(const PassSearchResult& found, const PassSearchOptions& o
   if (found.stopped) {
     print_labelled("stopped", "the same command goes on");
   }
-}
-
-nlohmann::json pass_search_json(const PassSearchResult& found, const PassSearchOptions& options) {
-  nlohmann::json json{{"objective", name_of(options.objective)},
-                      {"threads", options.threads},
-                      {"batch", found.batch},
-                      {"sequences", found.sequences},
-                      {"default", measures_json(found.usual)},
-                      {"found", measures_json(found.best)},
-                      {"gain", found.gain(found.best, options.objective)},
-                      {"sensors", found.sensors},
-                      {"stopped", found.stopped}};
-  if (!found.stopped) {
-    json["lean"] = measures_json(found.lean);
-    json["all"] = measures_json(found.all);
-  }
-  for (const PassCandidate& each : found.candidates) {
-    json["candidates"].push_back(measures_json(each));
-  }
-  return json;
 }
 
 }  // namespace lathe::cli

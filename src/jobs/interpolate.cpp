@@ -1,6 +1,8 @@
 // interpolate.cpp: networks between two networks. Interface: interpolate.h.
 #include "jobs/interpolate.h"
 
+#include <nlohmann/json.hpp>
+
 #include "program/layers.h"
 
 namespace lathe {
@@ -83,6 +85,59 @@ class Row {
 };
 
 }  // namespace
+
+std::string name_of(const Between& between, const InterpolationEnds& ends) {
+  if (between.way != Between::Way::end) {
+    return fmt::format("{} {:.0f} % {}",
+                       between.way == Between::Way::filters ? "filters" : "layers",
+                       100 * between.part, ends.second);
+  }
+  return between.part == 0 ? ends.first : ends.second;
+}
+
+nlohmann::json to_json(const InterpolatedNetwork& network, const InterpolationEnds& ends) {
+  nlohmann::json json{{"name", name_of(network.between, ends)},
+                      {"way", name_of(network.between.way)},
+                      {"part", network.between.part},
+                      {"recipe", to_json(network.between.recipe)},
+                      {"macs", network.macs},
+                      {"weights", network.weights},
+                      {"ratio", network.verdict.ratio},
+                      {"accepted", network.verdict.accepted},
+                      {"pareto", network.is_best}};
+  if (network.verdict.predicted) {
+    Interval interval = network.verdict.predicted->interval();
+    json["prediction"] = {interval.low, interval.high};
+    if (network.verdict.caveat.empty()) json["predicted"] = network.points();
+  }
+  if (!network.verdict.caveat.empty()) json["caution"] = network.verdict.caveat;
+  if (network.times.failure.empty()) {
+    json["ms"] = network.times.time * 1e3;
+    json["original_ms"] = network.times.own * 1e3;
+  } else {
+    json["failure"] = network.times.failure;
+  }
+  return json;
+}
+
+Plot picture_of(const InterpolateOptions& options, const InterpolationEnds& ends,
+                const std::vector<InterpolatedNetwork>& networks) {
+  Plot plot{.title = fmt::format("{}: from {} to {}", options.score.network.network, ends.first,
+                                 ends.second),
+            .x = {"latency, ms"},
+            .y = {"expected change of accuracy, points"}};
+  bool is_calibrated = networks.empty() || networks.front().verdict.caveat.empty();
+  if (!is_calibrated) plot.y.title += " (not calibrated)";
+  plot.series = {{"the two networks", {}, Marker::square},
+                 {"filters in between", {}, Marker::circle},
+                 {"layers in between", {}, Marker::triangle}};
+  for (const InterpolatedNetwork& network : networks) {
+    if (!network.times.failure.empty()) continue;
+    plot.series[static_cast<size_t>(network.between.way)].points.push_back(
+        {network.times.time * 1e3, network.points(), name_of(network.between, ends)});
+  }
+  return plot;
+}
 
 std::vector<InterpolatedNetwork> interpolate(const InterpolateOptions& options,
                                              const JobListener& listener) {

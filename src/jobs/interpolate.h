@@ -6,9 +6,12 @@
 //   for (const InterpolatedNetwork& network : interpolate(options)) ...
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "capacity/gate.h"
 #include "jobs/event.h"
 #include "jobs/scoring.h"
+#include "report/plot.h"
 #include "search/interpolation.h"
 #include "search/network_bench.h"
 
@@ -36,6 +39,21 @@ struct InterpolatedNetwork {
   /// Returns how many times as fast as the original it is.
   double speed_up() const { return times.own / times.time; }
 };
+
+/// What the recipes of both ends are called.
+struct InterpolationEnds {
+  std::string first, second;
+};
+
+/// Names a network of the row: "filters 50 % group(4)".
+std::string name_of(const Between& between, const InterpolationEnds& ends);
+
+/// Converts a network of the row to JSON.
+nlohmann::json to_json(const InterpolatedNetwork& network, const InterpolationEnds& ends);
+
+/// Draws what is expected of each network over its time.
+Plot picture_of(const InterpolateOptions& options, const InterpolationEnds& ends,
+                const std::vector<InterpolatedNetwork>& networks);
 
 /// Measures and judges every network of the row. One that was stopped ends with what it has.
 std::vector<InterpolatedNetwork> interpolate(const InterpolateOptions& options,

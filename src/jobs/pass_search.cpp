@@ -9,6 +9,7 @@
 #include "compile/embedded.h"
 #include "compile/ready.h"
 #include "compile/tuned.h"
+#include "jobs/amount.h"
 #include "jobs/work_folder.h"
 #include "search/isolated.h"
 #include "search/journal.h"
@@ -364,6 +365,23 @@ class PassSearch {
   }
 };
 
+nlohmann::json measures_json(const PassCandidate& candidate) {
+  const PassMeasures& m = candidate.measures;
+  nlohmann::json json{{"way", candidate.way}, {"passes", candidate.passes}};
+  if (!candidate.failure.empty()) {
+    json["failure"] = candidate.failure;
+    return json;
+  }
+  json["seconds"] = m.seconds;
+  json["usual_seconds"] = m.own;
+  json["bytes"] = m.bytes;
+  if (m.pass_seconds > 0) json["pass_seconds"] = m.pass_seconds;
+  if (m.kernel_seconds > 0) json["kernel_seconds"] = m.kernel_seconds;
+  if (m.power.watts) json["watts"] = *m.power.watts;
+  if (m.power.celsius) json["celsius"] = *m.power.celsius;
+  return json;
+}
+
 }  // namespace
 
 const char* name_of(PassObjective objective) {
@@ -402,6 +420,32 @@ double PassSearchResult::gain(const PassCandidate& candidate, PassObjective obje
 PassSearchResult search_passes(const Graph& graph, const std::vector<PassRelevance>& relevance,
                                const PassSearchOptions& options, const JobListener& listener) {
   return PassSearch(graph, relevance, options, listener).run();
+}
+
+double parse_pass_budget(const std::string& option, const std::string& text) {
+  if (text == "0") return 0;
+  if (auto seconds = parse_duration(text)) return *seconds;
+  fail("{} {}: write a time, as in 90s, 10m or 1h, or 0 for no search", option, text);
+}
+
+nlohmann::json to_json(const PassSearchResult& found, const PassSearchOptions& options) {
+  nlohmann::json json{{"objective", name_of(options.objective)},
+                      {"threads", options.threads},
+                      {"batch", found.batch},
+                      {"sequences", found.sequences},
+                      {"default", measures_json(found.usual)},
+                      {"found", measures_json(found.best)},
+                      {"gain", found.gain(found.best, options.objective)},
+                      {"sensors", found.sensors},
+                      {"stopped", found.stopped}};
+  if (!found.stopped) {
+    json["lean"] = measures_json(found.lean);
+    json["all"] = measures_json(found.all);
+  }
+  for (const PassCandidate& each : found.candidates) {
+    json["candidates"].push_back(measures_json(each));
+  }
+  return json;
 }
 
 }  // namespace lathe

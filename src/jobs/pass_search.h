@@ -11,6 +11,8 @@
 // next: a search that was stopped goes on.
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "jobs/network_source.h"
 #include "jobs/relevance.h"
 #include "search/network_bench.h"
@@ -71,5 +73,11 @@ struct PassSearchResult {
 /// Searches. Fails if the objective is power and the machine does not show it.
 PassSearchResult search_passes(const Graph& graph, const std::vector<PassRelevance>& relevance,
                                const PassSearchOptions& options, const JobListener& listener = {});
+
+/// Reads how long to search, as in 90s or 10m; 0: not at all. Errors begin with the option's name.
+double parse_pass_budget(const std::string& option, const std::string& text);
+
+/// Converts what was found to JSON.
+nlohmann::json to_json(const PassSearchResult& found, const PassSearchOptions& options);
 
 }  // namespace lathe

@@ -64,6 +64,19 @@ std::vector<std::string> usual_before(const Pass& pass) {
   return names;
 }
 
+nlohmann::json relevance_to_json(const PassRelevance& each) {
+  nlohmann::json json{{"pass", each.pass},
+                      {"relevant", each.is_relevant()},
+                      {"alone", each.alone},
+                      {"after", each.after},
+                      {"after_all", each.after_all}};
+  if (each.is_relevant()) json["nodes"] = {each.nodes_before, each.nodes_after};
+  const Pass& pass = find_pass(each.pass);
+  if (!pass.never.empty()) json["never"] = pass.never;
+  if (pass.adds_outputs) json["adds_outputs"] = true;
+  return json;
+}
+
 }  // namespace
 
 std::vector<PassRelevance> relevance_of(const Graph& graph, const PassContext& context,
@@ -94,6 +107,12 @@ std::vector<PassRelevance> relevance_of(const Graph& graph, const PassContext& c
     found[i].after_all = trials.changes("all before", all[i], found[i]);
   }
   return found;
+}
+
+nlohmann::json to_json(const std::vector<PassRelevance>& found) {
+  nlohmann::json json = nlohmann::json::array();
+  for (const PassRelevance& each : found) json.push_back(relevance_to_json(each));
+  return json;
 }
 
 }  // namespace lathe

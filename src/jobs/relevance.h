@@ -5,6 +5,8 @@
 //   each.after                           {"SimplifyInference"}: CombineParallelConv2D does then
 #pragma once
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "jobs/event.h"
 #include "passes/pass.h"
 
@@ -27,5 +29,8 @@ struct PassRelevance {
 /// network.
 std::vector<PassRelevance> relevance_of(const Graph& graph, const PassContext& context,
                                         const JobListener& listener = {});
+
+/// Converts what was found to JSON.
+nlohmann::json to_json(const std::vector<PassRelevance>& found);
 
 }  // namespace lathe

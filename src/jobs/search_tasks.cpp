@@ -153,9 +153,13 @@ Json SearchTasks::done(const Json& task) {
   auto what = task.at("do").get<std::string>();
   Loaded& loaded = load(task.at("search"));
   if (what == "layers") return scored_layers(loaded, task);
+  if (what == "ready") {
+    judge_of(loaded).layers->original_scores();
+    return Json::object();
+  }
   std::string recipe = task.at("recipe");
   if (what == "measure") return measured(loaded, recipe);
-  if (what != "network") fail("there is no task '{}'; there are layers, network, measure", what);
+  if (what != "network") fail("there is no task '{}'; there are ready, layers, network, measure", what);
   return {{"comparisons", to_json(judge_of(loaded).compare(parse_network_recipe(recipe)))}};
 }
 

@@ -6,6 +6,7 @@
 //
 // | task | answer |
 // |---|---|
+// | ready | {}: what every score needs is loaded |
 // | layers: [{layer, recipe, width}] | {"changes": [{scores, gain}, null if it cannot be scored]} |
 // | network: recipe | {"comparisons": [...]}: with the original, by all metrics of the rule |
 // | measure: recipe | {"own": seconds, "time": seconds, ...}: beside the original |

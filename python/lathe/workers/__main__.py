@@ -36,11 +36,12 @@ def main(words):
 
 def _work(words, say):
     import logging
-    logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    warnings.simplefilter("ignore")  # of Dask, about ports and such
     from lathe.workers import security
     from lathe.workers.dispatcher import Dispatcher, listen
     from lathe.workers.place import Place
+    # Dask sets this, too, when it is imported.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    warnings.simplefilter("ignore")  # of Dask, about ports and such
     parser = argparse.ArgumentParser()
     parser.add_argument("address")
     parser.add_argument("--kind", default="")

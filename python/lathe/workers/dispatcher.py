@@ -18,6 +18,7 @@ LOOK = 1.0  # seconds between two looks at the workers
 DRIFT = 0.25  # how much longer the original may take than usual
 USUAL = 15  # the times of the original that tell what is usual
 FEWEST = 3  # of which there must be so many
+SLOW = 300  # seconds after which a machine that got slower is taken as it is
 PAUSE = 5.0  # seconds before what was disturbed is measured again
 BATCH = 0.5  # seconds that a worker is to be busy with the variants of one task
 TOGETHER = 0.005  # seconds in which what comes in is taken together: Dask likes many at once
@@ -51,9 +52,11 @@ class Dispatcher:
         self._able = {"scores": set(), "measures": set()}
         self._alone_since = {"scores": None, "measures": None}
         self._told, self._seen, self._silent, self._sending = set(), {}, set(), set()
+        self._ready = {}  # futures of workers that were told to get ready, by address
         self._unfit = {}  # why workers cannot have the files of the search, by address
         self._threads, self._seconds = 1, None  # of a worker; for a variant, on a worker
-        self._usual, self._disturbed = collections.deque(maxlen=USUAL), set()
+        self._usual, self._disturbed = collections.deque(maxlen=USUAL), {}  # since when, by host
+        self._busy = set()  # hosts that others use, of which the search heard
         self._machine = here["machine"] if not kind else None
         self._name, self._count, self._looked = uuid.uuid4().hex[:8], 0, 0.0
         self._client = place.client()
@@ -141,6 +144,9 @@ class Dispatcher:
             for task in tasks:
                 self._wait(task)
             return
+        if "busy" in answer:
+            self._put_off(tasks, answer)
+            return
         if "failed" in answer:
             self._failed(tasks, f"{answer['host']}: {answer['failed']}", answer["worker"])
             return
@@ -155,9 +161,20 @@ class Dispatcher:
             if self._open.pop(task.id, None):
                 self._say({"id": task.id, "result": result})
 
+    def _put_off(self, tasks, answer):
+        """Measures later what a machine could not measure that others use: that is no failure."""
+        host = answer["host"]
+        if host not in self._busy:
+            self._say({"warning": f"{host}: {answer['busy']}; it measures as soon as it is idle"})
+            self._busy.add(host)
+        for task in tasks:
+            task.not_before = time.monotonic() + PAUSE
+            self._wait(task)
+
     def _is_trusted(self, task, answer, result):
         """Did the original take as long as it usually does? What is much slower was disturbed."""
         own, host = result.get("own"), answer["host"]
+        self._busy.discard(host)
         if not own:
             return True
         usual = statistics.median(self._usual) if len(self._usual) >= FEWEST else None
@@ -166,23 +183,33 @@ class Dispatcher:
             if usual is not None and own < usual / (1 + DRIFT):
                 self._usual.clear()
             self._usual.append(own)
-            self._disturbed.discard(host)
+            self._disturbed.pop(host, None)
             return True
-        reason = (f"{host} was {own / usual - 1:.0%} slower than usual: the original took "
-                  f"{own * 1e3:.3f} ms, and else {usual * 1e3:.3f} ms")
+        now = time.monotonic()
         if host not in self._disturbed:
-            self._say({"warning": f"{reason}; such times are discarded"})
-            self._disturbed.add(host)
-        self._failed([task], reason, answer["worker"], PAUSE)
+            self._say({"warning": f"{host} was {own / usual - 1:.0%} slower than usual: the "
+                                  f"original took {own * 1e3:.3f} ms, and else {usual * 1e3:.3f} "
+                                  "ms; such times are discarded"})
+            self._disturbed[host] = now
+        if now - self._disturbed[host] > SLOW:
+            self._say({"warning": f"{host} has been slower than usual for {SLOW} s: from now on "
+                                  f"{own * 1e3:.3f} ms is usual"})
+            self._usual.clear()
+            self._usual.append(own)
+            del self._disturbed[host]
+            return True
+        # Not the task's fault: it is measured again, on another machine if there is one.
+        task.failed_on.add(answer["worker"])
+        task.not_before = now + PAUSE
+        self._wait(task)
         return False
 
-    def _failed(self, tasks, reason, worker=None, pause=0.0):
+    def _failed(self, tasks, reason, worker=None):
         for task in tasks:
             if task.id not in self._open:
                 continue
             task.reasons.append(reason)
             task.failed_on.add(worker)
-            task.not_before = time.monotonic() + pause * len(task.reasons)
             if len(task.reasons) < FAILURES:
                 self._wait(task)
             else:
@@ -202,6 +229,22 @@ class Dispatcher:
                 self._unfit[worker] = reason
             self._sending.discard(worker)
         future.add_done_callback(kept)
+
+    def _get_ready(self):
+        """Has workers load what every score needs, while the search itself begins. Nobody waits for
+        that, and whoever fails in it fails again at a task."""
+        about = {**self._here, "machine": self._machine}
+        text = json.dumps({"task": {"search": self._files.search, "do": "ready"},
+                           "files": self._files.name, "limit": LIMIT})
+        for worker in self._able["scores"] - self._ready.keys():
+            try:
+                if self._files.name:
+                    self._send_files(worker)
+                self._ready[worker] = self._client.submit(
+                    self._function, text, workers=[worker], pure=False,
+                    key=self._next_key("ready"), resources={machine.scores(about): 1})
+            except Exception:  # the scheduler is gone: _look() says so
+                return
 
     # Who is there.
 
@@ -240,6 +283,7 @@ class Dispatcher:
             except (OSError, TimeoutError, RuntimeError) as error:
                 self._connect_again(error)
         self._check_somebody_is_there(workers)
+        self._get_ready()
 
     def _is_silent(self, address, worker, now):
         last, since = self._seen.get(address, (None, now))
@@ -341,7 +385,7 @@ class Dispatcher:
         for tasks, _, _ in self._sent.values():
             for task in tasks:
                 self._wait(task)
-        self._sent, self._sending, self._seen = {}, set(), {}
+        self._sent, self._sending, self._seen, self._ready = {}, set(), {}, {}
 
     # What goes out.
 

@@ -6,6 +6,7 @@ import os
 import tempfile
 import time
 
+import dask
 from distributed import Worker, get_worker
 
 from lathe.error import Error
@@ -14,8 +15,20 @@ from lathe.workers.files import KeptFiles
 
 SCORES, MEASURES, ABOUT = "lathe scores ", "lathe measures ", "lathe about "
 PATIENCE = 30  # seconds that a measurement waits until the machine is idle
+PAUSE = 1  # seconds between two looks at a machine that is not
 TURN = 300  # seconds that a worker waits for others of its machine
 LOOK = 0.2  # seconds for which the machine is looked at
+# Dask looks at itself up to a hundred times a second, which is work on a machine that measures or
+# that has no processor to spare. Who wants that can say so in Dask's own configuration.
+dask.config.update_defaults({"distributed": {
+    "admin": {"tick": {"interval": "500ms"},
+              "system-monitor": {"interval": "5s", "gil": {"enabled": False}}},
+    "scheduler": {"active-memory-manager": {"start": False}},
+    "worker": {"profile": {"enabled": False}, "memory": {"monitor-interval": "5s"}}}})
+
+
+class Busy(Error):
+    """Other programs use the machine."""
 
 
 class LatheWorker(Worker):
@@ -73,8 +86,8 @@ def about_in(resources):
 def do(text):
     """Does a task on the worker that runs this: ``{"task": ..., "files": ..., "limit": ...}``.
 
-    Returns JSON: ``result``, or ``failed`` with the reason, or ``needs``: the files of the search
-    are not here. ``worker`` says who it was.
+    Returns JSON: ``result``, or ``failed`` with the reason, or ``busy``: others use the machine, or
+    ``needs``: the files of the search are not here. ``worker`` says who it was.
     """
     worker, asked = get_worker(), json.loads(text)
     answer = {"worker": worker.address, "host": worker.told["host"]}
@@ -83,14 +96,14 @@ def do(text):
     try:
         task = json.loads(worker.kept.placed(json.dumps(asked["task"]), asked["files"]))
         is_timed = task["do"] == "measure"
-        with _machine(is_timed):
-            if is_timed:
-                _wait_until_idle(worker.idle)
+        with _idle_machine(worker.idle) if is_timed else _machine(False):
             begin = time.monotonic()
             answer["result"] = worker.engine.ask(task, asked["limit"])
             answer["seconds"] = time.monotonic() - begin
         if isinstance(answer["result"], dict) and "failed" in answer["result"]:
             answer["failed"] = answer.pop("result")["failed"]
+    except Busy as error:
+        answer["busy"] = str(error)
     except Error as error:
         answer["failed"] = str(error)
     return json.dumps(answer)
@@ -123,11 +136,20 @@ def _machine(is_timed):
         yield
 
 
-def _wait_until_idle(idle):
+@contextlib.contextmanager
+def _idle_machine(idle):
+    """Holds a machine that nobody else uses much. While others do, the workers beside this one go
+    on."""
     end = time.monotonic() + PATIENCE
-    while (busy := _busy()) > idle:
+    while True:
+        with _machine(True):
+            busy = _busy()
+            if busy <= idle:
+                yield
+                return
         if time.monotonic() > end:
-            raise Error(f"the machine is not idle: {busy:.0%} of its processors are in use")
+            raise Busy(f"the machine is not idle: {busy:.0%} of its processors are in use")
+        time.sleep(PAUSE)
 
 
 def _busy():
