@@ -126,7 +126,8 @@ std::function<int()> set_up_conformance(Command& app) {
   app.add_option("FOLDER", options->folder, "the folder of ONNX's backend tests")->required();
   app.add_option("--only REGEX", options->only, "run the tests whose KIND/NAME matches this");
   app.add_option("--jobs", options->jobs, "how many tests run at the same time")
-      ->check(range(1, 256));
+      ->check(range(1, 256))
+      ->otherwise("one for each core");
   app.add_flag("--json", options->json, "print JSON, for machines");
   return [options] { return run_conformance(*options); };
 }
