@@ -392,11 +392,11 @@ class Emitter {
         values_[i.to] = matrix(i);
         return;
       case Kind::panels:
-        values_[i.to] = {add_panels(
-            builder_, shape_of(i.to),
-            {values_[i.args[0]].front(), values_[i.args[1]].front(), number(i.args[0]),
-             number(i.args[1]), shape_of(i.args[0]).bytes},
-            values_[i.args[2]].front())};
+        values_[i.to] = {
+            add_panels(builder_, shape_of(i.to),
+                       {values_[i.args[0]].front(), values_[i.args[1]].front(), number(i.args[0]),
+                        number(i.args[1]), shape_of(i.args[0]).bytes},
+                       values_[i.args[2]].front())};
         return;
       case Kind::splat: {
         if (lanes(i.to) == 1) {
@@ -514,8 +514,8 @@ class Emitter {
   }
 
   Pieces load_rows(const Instruction& i) {
-    return {load_panel(builder_, shape_of(i.to), addresses_.of(i),
-                       i.row_stride * bytes_of(i.tensor))};
+    return {
+        load_panel(builder_, shape_of(i.to), addresses_.of(i), i.row_stride * bytes_of(i.tensor))};
   }
 
   void store_rows(const Instruction& i) {

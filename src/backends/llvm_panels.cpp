@@ -19,10 +19,10 @@ Value* distance(llvm::IRBuilder<>& builder, long bytes) {
 }  // namespace
 
 Value* load_panel(llvm::IRBuilder<>& builder, PanelShape shape, Value* from, long row_bytes) {
-  return builder.CreateIntrinsic(llvm::Intrinsic::x86_tileloadd64_internal, {},
-                                 {size_of_panel(builder, shape.rows),
-                                  size_of_panel(builder, shape.bytes), from,
-                                  distance(builder, row_bytes)});
+  return builder.CreateIntrinsic(
+      llvm::Intrinsic::x86_tileloadd64_internal, {},
+      {size_of_panel(builder, shape.rows), size_of_panel(builder, shape.bytes), from,
+       distance(builder, row_bytes)});
 }
 
 void store_panel(llvm::IRBuilder<>& builder, PanelShape shape, Value* panel, Value* to,
@@ -37,10 +37,10 @@ Value* add_panels(llvm::IRBuilder<>& builder, PanelShape sums_shape, const Panel
   namespace intrinsics = llvm::Intrinsic;
   bool data_signed = factors.data_type == Element::i8;
   bool weights_signed = factors.weight_type == Element::i8;
-  intrinsics::ID id = data_signed ? (weights_signed ? intrinsics::x86_tdpbssd_internal
-                                                    : intrinsics::x86_tdpbsud_internal)
-                                  : (weights_signed ? intrinsics::x86_tdpbusd_internal
-                                                    : intrinsics::x86_tdpbuud_internal);
+  intrinsics::ID id =
+      data_signed
+          ? (weights_signed ? intrinsics::x86_tdpbssd_internal : intrinsics::x86_tdpbsud_internal)
+          : (weights_signed ? intrinsics::x86_tdpbusd_internal : intrinsics::x86_tdpbuud_internal);
   return builder.CreateIntrinsic(
       id, {},
       {size_of_panel(builder, sums_shape.rows), size_of_panel(builder, sums_shape.bytes),

@@ -162,8 +162,7 @@ void place_locals(Code& code, const std::vector<bool>& outside) {
   for (size_t t = 0; t < code.tensors.size(); ++t) {
     if (code.tensors[t].role != Role::local || outside[t] || !code.used[t]) continue;
     code.scratch[t] = code.scratch_bytes;
-    long bytes =
-        shrink(code, t, code.parallel.size()) * size_of(code.tensors[t].element);
+    long bytes = shrink(code, t, code.parallel.size()) * size_of(code.tensors[t].element);
     code.scratch_bytes += rounded_to_lines(bytes);
   }
 }

@@ -457,11 +457,11 @@ class Lowering {
     size_t sums = slot ? slot->variable
                        : writer_.load_panel(s.write.tensor, to, of_sums, product.columns, number);
     Instruction add{Instruction::Kind::panels};
-    add.args = {factors(product.data, {product.rows, product.data_stride},
-                        product.depth * product.terms),
-                factors(product.weights, {product.depth, product.weight_stride},
-                        product.columns * product.terms),
-                sums};
+    add.args = {
+        factors(product.data, {product.rows, product.data_stride}, product.depth * product.terms),
+        factors(product.weights, {product.depth, product.weight_stride},
+                product.columns * product.terms),
+        sums};
     sums = writer_.emit(std::move(add), product.columns, number, product.rows);
     code_.needs.insert(Extra::i8_matrix);
     if (slot) return write(s.write.tensor, to, 1, sums);

@@ -14,11 +14,11 @@ using poly::Affine;
 /// does not always move it as far.
 std::optional<long> step_of(const Affine& offset, size_t depth) {
   if (offset.divisor != 1) return std::nullopt;
-  bool in_floor = std::any_of(
-      offset.floors.begin(), offset.floors.end(), [&](const Affine::Floor& floor) -> bool {
-        std::vector<bool> involved = poly::involved(floor.of);
-        return depth < involved.size() && involved[depth];
-      });
+  bool in_floor = std::any_of(offset.floors.begin(), offset.floors.end(),
+                              [&](const Affine::Floor& floor) -> bool {
+                                std::vector<bool> involved = poly::involved(floor.of);
+                                return depth < involved.size() && involved[depth];
+                              });
   if (in_floor) return std::nullopt;
   return depth < offset.coefficients.size() ? offset.coefficients[depth] : 0;
 }
@@ -70,8 +70,7 @@ std::optional<PanelProduct> panels_of(const LoopNode& loop, const Nest& nest,
     long terms = terms_of_panels(target, element(data), element(weights));
     long row = panel_bytes / std::max(terms, 1L);
     bool fits = terms > 0 && loops[3]->extent() == terms && rows <= panel_rows && depth <= row &&
-                columns <= row &&
-                moves_by(node->write, loops, {std::nullopt, 0, 1, 0}) &&
+                columns <= row && moves_by(node->write, loops, {std::nullopt, 0, 1, 0}) &&
                 moves_by(node->reads[data], loops, {std::nullopt, terms, 0, 1}) &&
                 moves_by(node->reads[weights], loops, {0, std::nullopt, terms, 1});
     if (!fits) continue;

@@ -24,16 +24,15 @@ long terms_of_panels(const Target& target, Element data, Element weights);
 
 /// A statement in four vector loops that are such a product.
 struct PanelProduct {
-  size_t data, weights;                   ///< the reads of the first panel, and of the second
-  long data_stride, weight_stride;        ///< how far their rows are apart, in elements
-  long sum_stride;                        ///< and those of the sums
-  long rows, depth, columns, terms;       ///< iterations of the loops: ow, ci.o, co, ci.i
+  size_t data, weights;              ///< the reads of the first panel, and of the second
+  long data_stride, weight_stride;   ///< how far their rows are apart, in elements
+  long sum_stride;                   ///< and those of the sums
+  long rows, depth, columns, terms;  ///< iterations of the loops: ow, ci.o, co, ci.i
   std::vector<const LoopNode*> loops;
-  const LoopNode* statement;              ///< inside all of them
+  const LoopNode* statement;  ///< inside all of them
 };
 
 /// Returns the product that a loop is the outermost of, if the target has it.
-std::optional<PanelProduct> panels_of(const LoopNode& loop, const Nest& nest,
-                                      const Target& target);
+std::optional<PanelProduct> panels_of(const LoopNode& loop, const Nest& nest, const Target& target);
 
 }  // namespace lathe

@@ -60,8 +60,8 @@ std::optional<Tile> tile_of(size_t tensor, const std::vector<Touch>& touches, si
     outer.constant = 0;
     if (!tile) tile = Tile{{}, outer};
     if (!poly::same(tile->outer, outer)) return std::nullopt;
-    Tile::Slot slot{0,     touch.lanes, touch.stride,    touch.old || !touch.write,
-                    false, 0,           touch.rows, touch.row_stride};
+    Tile::Slot slot{0,     touch.lanes, touch.stride, touch.old || !touch.write,
+                    false, 0,           touch.rows,   touch.row_stride};
     Tile::Slot& at = tile->slots.try_emplace(touch.offset.constant, slot).first->second;
     if (at.lanes != touch.lanes || at.stride != touch.stride || at.rows != touch.rows ||
         at.row_stride != touch.row_stride) {
@@ -72,7 +72,8 @@ std::optional<Tile> tile_of(size_t tensor, const std::vector<Touch>& touches, si
   }
   if (!tile) return std::nullopt;
   long elements = 0, panels = 0;
-  for (const auto& [constant, slot] : tile->slots) (slot.rows > 0 ? panels : elements) += slot.rows > 0 ? 1 : slot.lanes;
+  for (const auto& [constant, slot] : tile->slots)
+    (slot.rows > 0 ? panels : elements) += slot.rows > 0 ? 1 : slot.lanes;
   if (elements > most || panels > most_sums || !are_apart(tile->slots)) return std::nullopt;
   return tile;
 }

@@ -16,8 +16,8 @@ struct Touch {
   poly::Affine offset;  ///< a function of the loops that the code has
   long lanes, stride;
   bool write;
-  bool old;      ///< does the statement need the value from before?
-  bool guarded;  ///< does a guard decide whether it happens?
+  bool old;                       ///< does the statement need the value from before?
+  bool guarded;                   ///< does a guard decide whether it happens?
   long rows = 0, row_stride = 0;  ///< of a panel (panels.h); 0: it is none
 };
 
@@ -43,7 +43,8 @@ struct Tile {
 };
 
 /// Returns the tile of a tensor, if there is one: the loops from "depth" on must always touch the
-/// same elements, and at most "most" of them, or as many panels as a unit has registers for. Slots have no variables yet.
+/// same elements, and at most "most" of them, or as many panels as a unit has registers for. Slots
+/// have no variables yet.
 std::optional<Tile> tile_of(size_t tensor, const std::vector<Touch>& touches, size_t depth,
                             long most);
 

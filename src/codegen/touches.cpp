@@ -101,8 +101,8 @@ class Looking {
     };
     note(s.reads[product.data].tensor, product.statement->reads[product.data], product.rows,
          product.depth * product.terms, product.data_stride, false);
-    note(s.reads[product.weights].tensor, product.statement->reads[product.weights],
-         product.depth, product.columns * product.terms, product.weight_stride, false);
+    note(s.reads[product.weights].tensor, product.statement->reads[product.weights], product.depth,
+         product.columns * product.terms, product.weight_stride, false);
     note(s.write.tensor, product.statement->write, product.rows, product.columns,
          product.sum_stride, true);
   }

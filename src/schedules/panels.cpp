@@ -101,9 +101,9 @@ class Writing {
   Panels panels_{1, 1, 1};
   long columns_ = 1;  // of a panel
   // Names of loops; "" where there is no such loop.
-  std::string column_tile_, position_tile_, sum_;       // loops of the code
-  std::string across_, down_;                           // panels of a tile
-  std::string row_, depth_, column_, term_;             // loops of a product
+  std::string column_tile_, position_tile_, sum_;  // loops of the code
+  std::string across_, down_;                      // panels of a tile
+  std::string row_, depth_, column_, term_;        // loops of a product
 
   long extent(const std::string& loop) const {
     const Order& order = writer_.nest().order[main_];

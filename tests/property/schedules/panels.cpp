@@ -20,7 +20,8 @@ std::string draw_layer(Random& random) {
   };
   long kernel = random.pick(std::vector<long>{1, 1, 3, 3, 5}), pad = random.between(0, kernel / 2);
   long groups = random.chance(25) ? random.between(2, 4) : 1, stride = random.between(1, 2);
-  long ci = channels(), co = channels(), rows = random.between(1, 7), columns = random.between(1, 40);
+  long ci = channels(), co = channels(), rows = random.between(1, 7),
+       columns = random.between(1, 40);
   std::string data = random.pick({"i8", "u8"}), weights = random.pick({"i8", "i8", "u8"});
   return fmt::format(
       "fused({}[1x{}x{}x{}], weight {}[{}x{}x{}x{}], weight i32[{}], calls=[\"conv(%0, %1, %2, "
