@@ -159,7 +159,8 @@ Json SearchTasks::done(const Json& task) {
   }
   std::string recipe = task.at("recipe");
   if (what == "measure") return measured(loaded, recipe);
-  if (what != "network") fail("there is no task '{}'; there are ready, layers, network, measure", what);
+  if (what != "network")
+    fail("there is no task '{}'; there are ready, layers, network, measure", what);
   return {{"comparisons", to_json(judge_of(loaded).compare(parse_network_recipe(recipe)))}};
 }
 
