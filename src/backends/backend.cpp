@@ -45,7 +45,14 @@ Target machine_named(const std::string& name) {
     if (is_meant(machine, wanted)) return machine;
     known.push_back(full_name(machine));
   }
-  if (known.empty()) fail("this computer has no machine for the target '{}'", name);
+  if (known.empty()) {
+    try {
+      make_device(wanted);
+    } catch (const UserError& error) {
+      fail("this computer has no machine for the target '{}': {}", name, error.what());
+    }
+    fail("this computer has no machine for the target '{}'", name);
+  }
   fail("this computer has no machine for the target '{}'; it has {}", name, fmt::join(known, ", "));
 }
 

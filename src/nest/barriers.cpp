@@ -103,7 +103,7 @@ class Synchronising {
     while (first_thread < axes && is_block(a.loops[first_thread].mark)) ++first_thread;
     for (size_t i = 0; i < first_thread; ++i) {
       isl::aff ahead = distance(d, nest_.order, i);
-      if (poly::same(ahead, zero)) continue;
+      if (poly::shows_zero(pairs, ahead)) continue;
       isl::set same = pairs.intersect(ahead.eq_set(zero));
       bool own = copies_ == Copies::own && in_space(d, Space::shared);
       isl::set apart = pairs.intersect(ahead.ne_set(zero));
@@ -115,7 +115,7 @@ class Synchronising {
     }
     for (size_t i = first_thread; i < axes; ++i) {
       isl::aff ahead = distance(d, nest_.order, i);
-      if (poly::same(ahead, zero)) continue;
+      if (poly::shows_zero(pairs, ahead)) continue;
       isl::set apart = pairs.intersect(ahead.ne_set(zero));
       if (!apart.is_empty()) {
         hand_on(d, apart, a.loops[i]);
@@ -145,7 +145,7 @@ class Synchronising {
       }
       if (depth == shared) return violate(d, pairs, Violation::How::apart, &axis);
       isl::aff ahead = distance(d, nest_.order, depth);
-      if (poly::same(ahead, zero)) continue;
+      if (poly::shows_zero(pairs, ahead)) continue;
       isl::set later = pairs.intersect(ahead.gt_set(zero));
       isl::set earlier = pairs.intersect(ahead.lt_set(zero));
       if (!earlier.is_empty()) {

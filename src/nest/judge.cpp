@@ -60,7 +60,7 @@ std::optional<Violation> follow(const Dependence& d, const std::vector<Order>& o
       return violation_of(d, pairs, Violation::How::reversed, nullptr);
     }
     isl::aff ahead = distance(d, order, depth);
-    if (poly::same(ahead, zero)) continue;
+    if (poly::shows_zero(pairs, ahead)) continue;
     poly::Interval reach = poly::range(pairs, ahead);
     const Loop& loop = a.loops[depth];
     if (is_concurrent(loop.mark) && (reach.lower < 0 || reach.upper > 0)) {
@@ -108,7 +108,7 @@ std::optional<Violation> follow_reduction(const Reduction& r, const Nest& nest,
     const Loop& loop = nest.order[r.first].loops[depth];
     if (together(r, loop)) continue;
     isl::aff ahead = distance(d, nest.order, depth);
-    if (poly::same(ahead, zero)) continue;
+    if (poly::shows_zero(pairs, ahead)) continue;
     if (is_concurrent(loop.mark)) {
       isl::set overlapping = pairs.intersect(ahead.ne_set(zero));
       bool overlap = !overlapping.is_empty();

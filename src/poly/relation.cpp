@@ -373,6 +373,10 @@ std::optional<long> constant_on(const isl::set& set, const isl::aff& a) {
   return by_hand->function.constant;
 }
 
+bool shows_zero(const isl::set& set, const isl::aff& a) {
+  return same(a, constant(set.space(), 0)) || constant_on(set, a) == 0;
+}
+
 isl::set mapped_into(const isl::set& set, const isl::multi_aff& function, const isl::set& target) {
   auto from = sides(set), to = sides(target);
   bool linear = from && to;

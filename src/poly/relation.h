@@ -40,6 +40,10 @@ Interval range(const isl::set& set, const isl::aff& a);
 /// x / 4 - y / 4 where x = y is 0. Nothing may be returned for others that are constant.
 std::optional<long> constant_on(const isl::set& set, const isl::aff& a);
 
+/// Do "a" itself, or the equalities of "set", show that it is 0 everywhere? It may be 0 where they
+/// do not.
+bool shows_zero(const isl::set& set, const isl::aff& a);
+
 /// Returns the elements of "set" that "function" maps into "target". Where bounds show that it maps
 /// all of them there, "set" comes back as it is: a box stays one, and nothing is computed.
 isl::set mapped_into(const isl::set& set, const isl::multi_aff& function, const isl::set& target);

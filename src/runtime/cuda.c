@@ -10,10 +10,12 @@ typedef void *context, *module, *function, *stream, *event, *graph, *executable;
 enum {
   SUCCESS = 0,
   OUT_OF_MEMORY = 2,
+  UNAVAILABLE = 46,
   NO_DEVICE = 100,
   INVALID_PTX = 218,
   UNSUPPORTED_PTX = 222,
   NOT_FOUND = 500,
+  UNKNOWN = 999,
   MOST_THREADS = 1, /* attributes of a device */
   SHARED_BYTES = 8,
   MULTIPROCESSORS = 16,
@@ -114,6 +116,10 @@ static int failed(const char* doing, result code) {
   if (code == SUCCESS) return 0;
   if (code == OUT_OF_MEMORY) return lathe_fail("CUDA: %s: the device is out of memory", doing);
   if (cuda.error_text(code, &text) != SUCCESS || !text) text = "unknown error";
+  if (code == UNAVAILABLE || code == NO_DEVICE || code == UNKNOWN)
+    return lathe_fail("CUDA: %s: the device does not answer (%s, error %d); see whether nvidia-smi "
+                      "finds it, and start again",
+                      doing, text, code);
   return lathe_fail("CUDA: %s: %s (error %d)", doing, text, code);
 }
 

@@ -20,6 +20,10 @@ TEST(Range, CoordinatesThatEqualOthers) {
   EXPECT_EQ(same.upper, 0);
   EXPECT_EQ(constant_on(pairs, distance(16)), 0);
   EXPECT_EQ(constant_on(pairs, at(3).sub(at(1))), std::nullopt);
+  EXPECT_TRUE(shows_zero(pairs, distance(16)));
+  EXPECT_TRUE(shows_zero(box(context, {64, 9, 64, 9}), at(1).sub(at(1))));
+  EXPECT_FALSE(shows_zero(pairs, at(3).sub(at(1))));
+  EXPECT_FALSE(shows_zero(pairs, distance(16).add_constant(1)));
   EXPECT_EQ(other.lower, -8);
   EXPECT_EQ(other.upper, 8);
 }
@@ -72,6 +76,10 @@ TEST(Range, IsThatOfTheElements) {
     if (everywhere) {
       EXPECT_EQ(wanted.lower, *everywhere);
       EXPECT_EQ(wanted.upper, *everywhere);
+    }
+    if (shows_zero(set, of)) {
+      EXPECT_LE(wanted.upper, 0);
+      EXPECT_GE(wanted.lower, 0);
     }
   });
 }
