@@ -42,7 +42,7 @@ TEST(Panels, ComputeWhatTheInterpreterDoes) {
   Target target = target_with_panels();
   bool runs = target.name == native_target().name && native_target().has(Extra::i8_matrix);
   long panels = 0, all = 0;
-  constexpr long cases_together = 5, batches = 20;
+  constexpr long cases_together = 5, batches = 8;
   for_each_case(batches, [&](Case& trial) {
     Compilation compilation(target);
     for (long i = 0; i < cases_together; ++i) {
