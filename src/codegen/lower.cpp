@@ -394,6 +394,7 @@ class Lowering {
                    number_ != Number::i64 && (step != 0 || !bindings_.in_lanes());
     size_t value = 0;
     if (product && is_float(number_) && add_multiple(node, at, step)) return;
+    if (product && adds_products_at_once(s)) code_.needs.insert(Extra::i8_dot);
     if (product) {
       size_t a = lower_expr(s.value.args[0], node), b = lower_expr(s.value.args[1], node);
       value = writer_.emit({Instruction::Kind::fma, 0, {a, b, old_value(s.write.tensor, at, step)}},
@@ -421,6 +422,16 @@ class Lowering {
     write(s.write.tensor, at, step, value);
     bool zero = s.update == Update::assign && s.value == lathe::number(0);
     if (auto slot = slot_of(s.write.tensor, at); slot && zero) writer_.begin_sum(slot->variable);
+  }
+
+  /// Has the target an instruction that multiplies what was bytes and adds it to a sum? On x86-64
+  /// it came with the dot products, and compilers choose it where they may.
+  bool adds_products_at_once(const Statement& s) const {
+    return target_.architecture == Architecture::x86_64 && target_.has(Extra::i8_dot) &&
+           number_ == Number::i32 &&
+           std::all_of(s.reads.begin(), s.reads.end(), [&](const Access& a) {
+             return size_of(code_.tensors[a.tensor].element) == 1;
+           });
   }
 
   /// Adds several products to each lane of a sum.
