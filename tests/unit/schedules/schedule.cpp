@@ -22,9 +22,9 @@ TEST(Schedule, TemplatesAreNamed) {
     names.push_back(schedule.name);
     EXPECT_FALSE(schedule.summary.empty()) << schedule.name;
   }
-  EXPECT_EQ(names,
-            (std::vector<std::string>{"beforehand", "chain", "contraction", "elements", "grid",
-                                      "matrices", "sums", "tiles", "window", "winograd"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"beforehand", "chain", "contraction", "elements",
+                                             "grid", "matrices", "panels", "sums", "tiles",
+                                             "window", "winograd"}));
 }
 
 TEST(Schedule, ARecipeThatBreaksADependenceIsNotTaken) {
