@@ -134,17 +134,11 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   return writer.written();
 }
 
-std::optional<Written> recipe(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write);
-}
-
-std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
-
 }  // namespace
 
 Schedule beforehand() {
   return {"beforehand", "sums of products whose factors are made of whole tensors first",
-          Schedule::For::kind, knobs, recipe};
+          Schedule::For::kind, write};
 }
 
 }  // namespace lathe::schedules

@@ -281,17 +281,10 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   return Writing(s, choices, std::move(*halves)).run();
 }
 
-std::optional<Written> recipe(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write);
-}
-
-std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
-
 }  // namespace
 
 Schedule chain() {
-  return {"chain", "windows over each channel of a sum of products", Schedule::For::kind, knobs,
-          recipe};
+  return {"chain", "windows over each channel of a sum of products", Schedule::For::kind, write};
 }
 
 }  // namespace lathe::schedules

@@ -379,16 +379,10 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   return Writing(s, std::move(roles), std::move(*parts), choices).run();
 }
 
-std::optional<Written> recipe(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write);
-}
-
-std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
-
 }  // namespace
 
 Schedule contraction() {
-  return {"contraction", "register tiles of sums of products", Schedule::For::kind, knobs, recipe};
+  return {"contraction", "register tiles of sums of products", Schedule::For::kind, write};
 }
 
 }  // namespace lathe::schedules

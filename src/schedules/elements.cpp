@@ -179,17 +179,10 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   return writer.written();
 }
 
-std::optional<Written> recipe(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write);
-}
-
-std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
-
 }  // namespace
 
 Schedule elements() {
-  return {"elements", "vectors along memory, statement by statement", Schedule::For::any, knobs,
-          recipe};
+  return {"elements", "vectors along memory, statement by statement", Schedule::For::any, write};
 }
 
 }  // namespace lathe::schedules

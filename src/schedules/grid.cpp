@@ -164,20 +164,13 @@ std::optional<Written> write_grid(const Situation& s, Choices& choices) {
   return writer.written();
 }
 
-std::optional<Written> recipe_of_grid(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write_grid);
-}
-
-std::vector<Knob> knobs_of_grid(const Situation& s) { return knobs_of(s, write_grid); }
-
 }  // namespace
 
 Schedule grid() {
   return {"grid",
           "an element for each thread of a GPU",
           Schedule::For::any,
-          knobs_of_grid,
-          recipe_of_grid,
+          write_grid,
           nullptr,
           Schedule::Machines::gpus};
 }

@@ -229,20 +229,13 @@ std::optional<Written> write_matrices(const Situation& s, Choices& choices) {
   return writer.written();
 }
 
-std::optional<Written> recipe_of_matrices(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write_matrices);
-}
-
-std::vector<Knob> knobs_of_matrices(const Situation& s) { return knobs_of(s, write_matrices); }
-
 }  // namespace
 
 Schedule matrices() {
   return {"matrices",
           "products of small matrices, by the warps of a GPU",
           Schedule::For::fewer,
-          knobs_of_matrices,
-          recipe_of_matrices,
+          write_matrices,
           nullptr,
           Schedule::Machines::gpus};
 }

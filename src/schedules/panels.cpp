@@ -222,16 +222,10 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   return Writing(s, std::move(roles), std::move(*parts), choices).run();
 }
 
-std::optional<Written> recipe(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write);
-}
-
-std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
-
 }  // namespace
 
 Schedule panels() {
-  return {"panels", "sums of products in a matrix unit", Schedule::For::unit, knobs, recipe};
+  return {"panels", "sums of products in a matrix unit", Schedule::For::unit, write};
 }
 
 }  // namespace lathe::schedules

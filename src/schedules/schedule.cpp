@@ -74,7 +74,7 @@ std::vector<Fitting> fitting_schedules(const Situation& situation) {
   for (const Schedule* candidate : order) {
     if (!scheduled_by(*candidate, situation, {}, any_error)) continue;
     fitting.push_back({candidate->name, {}, candidate->scope});
-    if (candidate->knobs != nullptr) fitting.back().knobs = candidate->knobs(situation);
+    fitting.back().knobs = candidate->knobs(situation);
   }
   return fitting;
 }

@@ -50,6 +50,10 @@ struct Knob {
 /// Values of knobs, by name; the template chooses those that are missing.
 using Settings = std::map<std::string, long>;
 
+namespace schedules {
+class Choices;
+}
+
 struct Schedule {
   /// What a template is for. Templates are tried in this order.
   enum class For {
@@ -61,17 +65,21 @@ struct Schedule {
   std::string name;
   std::string summary;  ///< one line
   For scope;
-  /// Returns the knobs of the template for a nest. Null: it has none.
-  std::vector<Knob> (*knobs)(const Situation& situation);
-  /// Returns the recipe. Returns nothing if the template does not suit the nest, or if a setting
-  /// does not suit it.
-  std::optional<Written> (*recipe)(const Situation& situation, const Settings& settings);
+  /// Writes the recipe; nothing if the template does not suit the nest. It asks "choices" for each
+  /// number, and tells which other numbers are possible (schedule_choices.h).
+  std::optional<Written> (*write)(const Situation& situation, schedules::Choices& choices);
   /// Is the template likely quicker than those after it? Null: yes. A search may still choose a
   /// template that is not.
   bool (*is_worth_it)(const Situation& situation) = nullptr;
   /// The machines that a template writes recipes for.
   enum class Machines { cpus, gpus };
   Machines machines = Machines::cpus;
+
+  /// Returns the knobs of the template for a nest. There are none if it does not suit the nest.
+  std::vector<Knob> knobs(const Situation& situation) const;
+  /// Returns the recipe. Returns nothing if the template does not suit the nest, or if a setting
+  /// does not suit it.
+  std::optional<Written> recipe(const Situation& situation, const Settings& settings) const;
 };
 
 namespace schedules {

@@ -46,23 +46,6 @@ std::vector<Knob> Choices::knobs() const {
   return result;
 }
 
-std::optional<Written> written_with(const Situation& situation, const Settings& settings,
-                                    Writer write) {
-  Choices choices(settings);
-  auto written = write(situation, choices);
-  return choices.fit() ? written : std::nullopt;
-}
-
-std::vector<Knob> knobs_of(const Situation& situation, Writer write) {
-  Choices choices({});
-  try {
-    if (!write(situation, choices)) return {};
-  } catch (const UserError&) {
-    return {};
-  }
-  return choices.knobs();
-}
-
 std::vector<long> multiples(long unit, const std::vector<long>& factors) {
   std::vector<long> result;
   for (long factor : factors) result.push_back(factor * unit);
@@ -78,3 +61,24 @@ std::vector<long> within(const std::vector<long>& values, long least, long most)
 }
 
 }  // namespace lathe::schedules
+
+namespace lathe {
+
+std::vector<Knob> Schedule::knobs(const Situation& situation) const {
+  schedules::Choices choices({});
+  try {
+    if (!write(situation, choices)) return {};
+  } catch (const UserError&) {
+    return {};
+  }
+  return choices.knobs();
+}
+
+std::optional<Written> Schedule::recipe(const Situation& situation,
+                                        const Settings& settings) const {
+  schedules::Choices choices(settings);
+  auto written = write(situation, choices);
+  return choices.fit() ? written : std::nullopt;
+}
+
+}  // namespace lathe

@@ -36,17 +36,6 @@ class Choices {
   bool refused_ = false;
 };
 
-/// A function that writes a template's recipe. It asks "choices" for each number, and tells which
-/// other numbers are possible.
-using Writer = std::optional<Written> (*)(const Situation& situation, Choices& choices);
-
-/// Returns the recipe for these settings. Returns nothing if a setting could not be used.
-std::optional<Written> written_with(const Situation& situation, const Settings& settings,
-                                    Writer write);
-
-/// Returns the knobs of the recipe. There are none if no recipe is written.
-std::vector<Knob> knobs_of(const Situation& situation, Writer write);
-
 /// Returns each of "factors" times "unit".
 std::vector<long> multiples(long unit, const std::vector<long>& factors);
 

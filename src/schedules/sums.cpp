@@ -72,20 +72,13 @@ std::optional<Written> write_sums(const Situation& s, Choices& choices) {
   return writer.written();
 }
 
-std::optional<Written> recipe_of_sums(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write_sums);
-}
-
-std::vector<Knob> knobs_of_sums(const Situation& s) { return knobs_of(s, write_sums); }
-
 }  // namespace
 
 Schedule sums() {
   return {"sums",
           "few sums of many terms, each shared by threads of a GPU",
           Schedule::For::kind,
-          knobs_of_sums,
-          recipe_of_sums,
+          write_sums,
           nullptr,
           Schedule::Machines::gpus};
 }

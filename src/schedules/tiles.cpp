@@ -261,20 +261,13 @@ std::optional<Written> write_tiles(const Situation& s, Choices& choices) {
   return writer.written();
 }
 
-std::optional<Written> recipe_of_tiles(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write_tiles);
-}
-
-std::vector<Knob> knobs_of_tiles(const Situation& s) { return knobs_of(s, write_tiles); }
-
 }  // namespace
 
 Schedule tiles() {
   return {"tiles",
           "tiles of products in shared memory and registers of a GPU",
           Schedule::For::kind,
-          knobs_of_tiles,
-          recipe_of_tiles,
+          write_tiles,
           nullptr,
           Schedule::Machines::gpus};
 }

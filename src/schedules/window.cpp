@@ -203,17 +203,10 @@ std::optional<Written> write(const Situation& s, Choices& choices) {
   return writer.written();
 }
 
-std::optional<Written> recipe(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write);
-}
-
-std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
-
 }  // namespace
 
 Schedule window() {
-  return {"window", "windows that slide over each channel alone", Schedule::For::kind, knobs,
-          recipe};
+  return {"window", "windows that slide over each channel alone", Schedule::For::kind, write};
 }
 
 }  // namespace lathe::schedules

@@ -427,18 +427,11 @@ bool is_worth_it(const Situation& s) {
          winograd_cycles(s.target, shape, possible.front()) < direct_cycles(s.target, shape);
 }
 
-std::optional<Written> recipe(const Situation& s, const Settings& settings) {
-  return written_with(s, settings, write);
-}
-
-std::vector<Knob> knobs(const Situation& s) { return knobs_of(s, write); }
-
 }  // namespace
 
 Schedule winograd() {
-  return {
-      "winograd", "fewer products for windows that slide by 1", Schedule::For::fewer, knobs, recipe,
-      is_worth_it};
+  return {"winograd", "fewer products for windows that slide by 1", Schedule::For::fewer, write,
+          is_worth_it};
 }
 
 }  // namespace lathe::schedules
