@@ -21,8 +21,11 @@ struct UnitComparison {
 UnitComparison compare_with_interpreter(const Unit& unit, const Choice& choice,
                                         const Target& target);
 
-/// Does the same for a unit of any size: compares the reduced unit. If there is none, it compares
-/// some elements of the unit itself, on random data.
+/// Compares some elements of a unit of any size, on random data.
+UnitComparison compare_some(const Unit& unit, const Choice& choice, const Target& target);
+
+/// Compares the reduced unit with the interpreter. If there is none, it compares some elements of
+/// the unit itself.
 UnitComparison compare_any_size(const Unit& unit, const Choice& choice, const Target& target);
 
 /// Says where two tensors of floats differ by more than rounding; "" if they do not.

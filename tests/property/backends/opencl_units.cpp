@@ -1,0 +1,71 @@
+// Units of built-in networks, at their own size and made smaller, compute on an OpenCL device what
+// the interpreter does. A driver takes about a second for each, so that a small network must do;
+// LATHE_NETWORKS=1 takes the units of all that are built in.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "compile/compile.h"
+#include "models/model.h"
+#include "search/reduced.h"
+#include "search/round_tuning.h"
+#include "support/on_device.h"
+
+namespace lathe::test {
+namespace {
+
+/// What came of comparing units.
+struct Counts {
+  long whole = 0, some = 0;               ///< units that were compared, all of one or some elements
+  std::map<std::string, long> unchecked;  ///< why others were not
+};
+
+void compare(const Unit& unit, const Target& target, Counts& counts) {
+  Context context;
+  ScheduleSpace space = fitting_schedules(context, unit, target);
+  Choice own{space.empty() ? "" : space.front().schedule, {}};
+  if (auto smaller = reduced(unit)) {
+    UnitComparison whole = compare_with_interpreter(*smaller, own, target);
+    EXPECT_EQ(whole.wrong, "") << own.schedule << ", smaller: " << print(smaller->call);
+    counts.whole += whole.unchecked.empty() ? 1 : 0;
+  }
+  UnitComparison some = compare_some(unit, own, target);
+  EXPECT_EQ(some.wrong, "") << own.schedule;
+  if (some.unchecked.empty()) {
+    ++counts.some;
+  } else {
+    ++counts.unchecked[some.unchecked];
+  }
+}
+
+TEST(OpenClUnits, ComputeWhatTheInterpreterDoes) {
+  LATHE_NEEDS_DEVICE(target);
+  if (cases_target()) return;  // units are compared where the device is
+  std::vector<std::string> names{"resnet20-cifar"};
+  if (environment("LATHE_NETWORKS", 0) != 0) {
+    names.clear();
+    for (const ModelEntry& entry : list_models()) names.push_back(entry.example);
+  }
+  std::set<std::string> seen;
+  Counts all;
+  for (const std::string& name : names) {
+    Counts counts;
+    for (const NodeUnit& node : units_for(initialised(load_model(name), 1), *target)) {
+      if (!seen.insert(node.unit.key).second) continue;
+      SCOPED_TRACE(name + ", " + node.node + ": " + node.unit.key);
+      compare(node.unit, *target, counts);
+    }
+    std::cout << name << ": " << counts.some << " units at their size, " << counts.whole
+              << " made smaller\n"
+              << std::flush;
+    all.some += counts.some;
+    for (const auto& [why, count] : counts.unchecked) all.unchecked[why] += count;
+  }
+  for (const auto& [why, count] : all.unchecked) {
+    std::cout << count << " unchecked: " << why << "\n";
+  }
+  EXPECT_GE(all.some, 8);
+}
+
+}  // namespace
+}  // namespace lathe::test
