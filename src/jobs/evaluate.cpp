@@ -141,14 +141,14 @@ AnswerCounts answers_of(const Runnable& network, const Dataset& samples, long li
   Answers answers(check_fits(network, data, name.empty() ? data.name : name));
   long batch = network.inputs.front().type.shape[0],
        count = limit > 0 ? std::min(limit, data.count) : data.count;
-  if (count < batch) fail("there are fewer images than the {} of a batch", batch);
+  if (data.count < batch) fail("there are fewer images than the {} of a batch", batch);
   for (long next = 0; next < count;) {
     if (listener.is_stopped()) fail("stopped after {} of {} samples", next, count);
-    long first = std::min(next, count - batch);  // the last batch has samples of the one before it
+    long first = std::min(next, data.count - batch);  // the last one has samples of that before it
     std::vector<double> scores = network.run({data.images(first, batch)}, nullptr).front().reals();
     std::vector<long> labels = data.labels(first, batch);
     size_t classes = scores.size() / labels.size();
-    for (; next < first + batch; ++next) {
+    for (; next < std::min(first + batch, count); ++next) {
       auto i = static_cast<size_t>(next - first);
       answers.add(std::span(scores).subspan(i * classes, classes), labels[i]);
     }

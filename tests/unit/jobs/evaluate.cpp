@@ -87,6 +87,10 @@ TEST(Evaluate, EverySampleCountsOnceWhateverTheBatch) {
   EXPECT_EQ(one.samples, 5);
   EXPECT_EQ(four.samples, 5);
   EXPECT_EQ(one.confusion, four.confusion);
+  options.run.network.model.batch = 8;
+  AnswerCounts eight = evaluate(options);
+  EXPECT_EQ(eight.samples, 5);
+  EXPECT_EQ(one.confusion, eight.confusion);
   EXPECT_NEAR(one.loss, four.loss, 1e-3 * one.loss);
 }
 
