@@ -109,6 +109,10 @@ class LlvmCompiler : public Compiler {
     // were chosen: there it need not be before.
     bool once = effort_ == Effort::quick && target_.architecture == Architecture::aarch64;
     if (once) config->disablePass(&llvm::MachineSchedulerID);
+    // It would take products that are added at once apart, to wait less for each: there are others
+    // to compute meanwhile.
+    bool adds_products = target_.architecture == Architecture::x86_64 && target_.has(Extra::i8_dot);
+    if (adds_products) config->disablePass(&llvm::MachineCombinerID);
     passes.add(config);
     passes.add(info);
     bool refused = config->addISelPasses();

@@ -685,8 +685,11 @@ class Emitter {
     Pieces value = widened(i.args[0], i.lane);
     Number type = number(i.args[0]);
     long each = width(i.lane, type);
-    bool is_converted = bytes_of(i.tensor) != size_of(type);
-    long part = is_converted ? converted_at_once(i.lane, type) : each;
+    // Processors with the longest vectors store each as narrow numbers. Others have instructions
+    // that make one narrow vector of several wide ones.
+    constexpr long longest = 64;
+    bool together = bytes_of(i.tensor) != size_of(type) && target_.cpu.vector_bytes < longest;
+    long part = together ? converted_at_once(i.lane, type) : each;
     for (long first = 0; first < i.lane; first += part) {
       store(i, part_of(value, each, first, part), first, part);
     }

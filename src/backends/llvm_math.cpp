@@ -2,6 +2,7 @@
 // evaluate() (nest/expr.cpp) says what each means.
 #include "backends/llvm_math.h"
 
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Intrinsics.h>
 #include <llvm/IR/IntrinsicsAArch64.h>
 #include <llvm/IR/IntrinsicsX86.h>
@@ -276,8 +277,14 @@ Value* LlvmMath::apply_reals(Expr::Op op, const std::vector<Value*>& a) {
       return intrinsic(intrinsics::floor, a);
     case Op::ceil:
       return intrinsic(intrinsics::ceil, a);
-    case Op::round:
-      return intrinsic(intrinsics::rint, a);
+    case Op::round: {
+      Value* whole = intrinsic(intrinsics::rint, a);
+      auto bounds = bounds_.find(a[0]);
+      if (bounds == bounds_.end()) return whole;
+      auto [low, high] = bounds->second;
+      bounds_[whole] = {std::nearbyint(low), std::nearbyint(high)};
+      return whole;
+    }
     case Op::single:
       if (number_ == Number::f32) return a[0];
       return builder_.CreateFPExt(builder_.CreateFPTrunc(a[0], like(builder_.getFloatTy(), a[0])),
@@ -537,6 +544,38 @@ Value* LlvmMath::converted(Value* value, Number from) {
   return whole_numbers(value, to);
 }
 
+/// An instruction of x86-64 rounds to the nearest integer as it converts. It is for f32 and 32
+/// bits.
+Value* LlvmMath::rounded_at_once(Value* value) {
+  auto* call = llvm::dyn_cast<llvm::IntrinsicInst>(value);
+  bool is_rounded = call != nullptr && call->getIntrinsicID() == intrinsics::rint;
+  if (!is_rounded || !value->getType()->getScalarType()->isFloatTy()) return nullptr;
+  constexpr double beyond = 2147483648;
+  Bounds bounds = bounds_.lookup(value);
+  if (bounds.low < -beyond || bounds.high >= beyond) return nullptr;
+  constexpr unsigned quarter = 4, half = 8, whole = 16;  // lanes of registers
+  Value *from = call->getArgOperand(0), *result = nullptr;
+  Value* nothing = llvm::Constant::getNullValue(like(builder_.getInt32Ty(), from));
+  switch (llvm::cast<llvm::FixedVectorType>(value->getType())->getNumElements()) {
+    case quarter:
+      result = builder_.CreateIntrinsic(intrinsics::x86_sse2_cvtps2dq, {}, {from});
+      break;
+    case half:
+      result = builder_.CreateIntrinsic(intrinsics::x86_avx_cvt_ps2dq_256, {}, {from});
+      break;
+    case whole: {
+      constexpr int as_ever = 4;  // it rounds as the others do
+      result = builder_.CreateIntrinsic(
+          intrinsics::x86_avx512_mask_cvtps2dq_512, {},
+          {from, nothing, builder_.getInt16(0xffff), builder_.getInt32(as_ever)});
+      break;
+    }
+    default:
+      return nullptr;
+  }
+  return builder_.CreateSelect(builder_.CreateFCmpUNO(from, from), nothing, result);
+}
+
 Value* LlvmMath::whole_numbers(Value* value, llvm::Type* to) {
   if (architecture_ != Architecture::x86_64 || !value->getType()->isVectorTy()) {
     return builder_.CreateIntrinsic(intrinsics::fptosi_sat, {to, value->getType()}, {value});
@@ -559,6 +598,7 @@ Value* LlvmMath::whole_numbers(Value* value, llvm::Type* to) {
   Bounds bounds = bounds_.lookup(value);
   double beyond = std::ldexp(1, static_cast<int>(bits) - 1);
   if (bounds.low >= -beyond && bounds.high < beyond) {
+    if (Value* whole = rounded_at_once(value)) return builder_.CreateSExtOrTrunc(whole, to);
     return builder_.CreateSelect(none, nothing, builder_.CreateFPToSI(value, to));
   }
   Value *low = real(llvm::APInt::getSignedMinValue(bits)), *high = real(greatest);

@@ -67,6 +67,8 @@ class LlvmMath {
   /// Converts reals to integers, towards 0. What is too large becomes the greatest, and what is no
   /// number 0.
   llvm::Value* whole_numbers(llvm::Value* value, llvm::Type* to);
+  /// Converts a value that was rounded and is bounded to 32 bits; null if no instruction does both.
+  llvm::Value* rounded_at_once(llvm::Value* value);
   llvm::Value* truth(llvm::Value* condition);
   llvm::Value* unless_nan(llvm::Value* b, llvm::Value* value);
   llvm::Value* maximum(llvm::Value* a, llvm::Value* b);
