@@ -355,17 +355,24 @@ Spread spread_of(const Shape& scale, size_t rank) {
 Export quantised(const std::string& op) {
   return {[op](const ExportSite& site) {
     const Call& call = site.call();
-    Spread spread = spread_of(call.shape(1), call.shape(0).size());
+    size_t spread_by = call.has(1) || !call.has(2) ? 1 : 2;
+    Shape scale = call.has(spread_by) ? call.shape(spread_by) : Shape{};
+    Spread spread = spread_of(scale, call.shape(0).size());
     if (!spread.fits) {
-      fail("node '{}': ONNX has no scale of the shape {}", site.node().name,
-           print_shape(call.shape(1)));
+      fail("node '{}': ONNX has no scale of the shape {}", site.node().name, print_shape(scale));
     }
     auto flat = [&](size_t i) {
       if (site.input(i).empty() || call.shape(i) == spread.shape) return site.input(i);
       std::string shape = site.integers(fmt::format("shape{}", i), spread.shape);
       return site.between("Reshape", {site.input(i), shape});
     };
-    site.finish(op, {site.input(0), flat(1), flat(2)}, {{"axis", spread.axis}});
+    auto ones = [&] {
+      std::string one = site.scalar("scale", 1, Element::f32);
+      if (spread.shape.empty()) return one;
+      return site.between("Expand", {one, site.integers("shape", spread.shape)});
+    };
+    std::string scales = call.has(1) ? flat(1) : ones();
+    site.finish(op, {site.input(0), scales, flat(2)}, {{"axis", spread.axis}});
   }};
 }
 

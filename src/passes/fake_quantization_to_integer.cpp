@@ -289,6 +289,7 @@ class IntegerRewrite {
   /// Integers that are made of integers in the same way are those.
   void cancel(size_t n) {
     const Node& node = numbers_.node(n);
+    if (node.inputs.size() < 2 || node.inputs[1] == no_value) return;
     auto x = numbers_.quantised(node.inputs[0]);
     if (!x || numbers_.element(x->integers) != numbers_.element(node.outputs[0])) return;
     ValueId zero = node.inputs.size() > 2 ? node.inputs[2] : no_value;

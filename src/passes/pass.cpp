@@ -14,6 +14,8 @@ namespace {
 constexpr const char* usual[] = {
     // Before constants are folded: weights are no longer integers then.
     "FakeQuantizationToInteger",
+    // What is left of scales then can be divided before the network runs, which the next one does.
+    "FoldQuantizationScale",
     // Early, as the operands that it makes constants are what the next pass looks for.
     "FoldConstant",
     // Before fusing, which would hide a producer that can take a normalisation.

@@ -226,7 +226,8 @@ double largest_of(const std::vector<double>& elements) {
 double tolerance_of(const std::vector<std::string>& passes) {
   double sum = 0;
   for (const std::string& name : passes) {
-    if (name != "FakeQuantizationToInteger") sum += 2 * find_pass(name).tolerance;
+    bool of_integers = name == "FakeQuantizationToInteger" || name == "FoldQuantizationScale";
+    if (!of_integers) sum += 2 * find_pass(name).tolerance;
   }
   return sum;
 }
