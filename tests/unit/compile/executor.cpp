@@ -81,6 +81,13 @@ TEST(Executor, RealsBecomeIntegers) {
                                "y = quantize(x, s, to=\"{2}\"): {2}[{1}]\noutput y\n",
                                element, count, to),
                    {x});
+      if (element == std::string("f32")) {
+        expect_right(
+            fmt::format("graph g\ninput x: f32[{0}]\ny = quantize(x, to=\"{1}\"): {1}[{0}]\n"
+                        "output y\n",
+                        count, to),
+            {x});
+      }
     }
   }
 }
