@@ -77,6 +77,27 @@ Value* LlvmAddresses::of(const Instruction& access, long further) {
   return moved(pointers_[key_of_.at(&access)], elements * bytes_of(access.tensor));
 }
 
+Value* LlvmAddresses::guarded(const Instruction& access, long further) {
+  Value* at = of(access, further);
+  if (access.guard.empty()) return at;
+  return builder_.CreateSelect(holds(access.guard), at, bases_.at(access.tensor));
+}
+
+Value* LlvmAddresses::holds(const Guard& guard) {
+  Value* any = builder_.getFalse();
+  for (const auto& piece : guard) {
+    Value* all = builder_.getTrue();
+    for (const auto& c : piece) {
+      Value* value = integer(c.expression);
+      Value* holds = c.equality ? builder_.CreateICmpEQ(value, constant(0))
+                                : builder_.CreateICmpSGE(value, constant(0));
+      all = builder_.CreateAnd(holds, all);
+    }
+    any = builder_.CreateOr(all, any);
+  }
+  return any;
+}
+
 Value* LlvmAddresses::integer(const poly::Affine& a) {
   Value* sum = nullptr;
   for (size_t i = 0; i < a.coefficients.size(); ++i) {

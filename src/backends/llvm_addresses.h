@@ -47,6 +47,13 @@ class LlvmAddresses {
   /// Returns the address of an access, so many elements further.
   llvm::Value* of(const Instruction& access, long further = 0);
 
+  /// Returns the same where the guard of the access holds, and else where the tensor begins: any
+  /// element will do.
+  llvm::Value* guarded(const Instruction& access, long further);
+
+  /// Does a guard hold?
+  llvm::Value* holds(const Guard& guard);
+
   /// Computes a quasi-affine function of the loops.
   llvm::Value* integer(const poly::Affine& a);
 
