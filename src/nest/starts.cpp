@@ -64,6 +64,32 @@ std::optional<Statement> starting(const Nest& nest, const Statement& writer) {
   return s;
 }
 
+/// Counts the elements of all images together.
+long count_elements(const std::vector<poly::Image>& images) {
+  return images.size() == 1 ? poly::count_image(images[0].set, images[0].function)
+                            : poly::count_union(images);
+}
+
+/// Does a statement add to elements of a tensor that none has set before?
+bool adds_to_unset(const Nest& nest, size_t tensor) {
+  const std::vector<Statement>& statements = nest.statements();
+  for (size_t u = 0; u < statements.size(); ++u) {
+    if (statements[u].write.tensor != tensor || statements[u].update == Update::assign) continue;
+    std::vector<poly::Image> set;
+    for (size_t a = 0; a < statements.size(); ++a) {
+      const Statement& s = statements[a];
+      bool sets = s.write.tensor == tensor && s.update == Update::assign;
+      if (sets && nest.order[a].at < nest.order[u].at) set.push_back({s.domain, s.write.at});
+    }
+    if (set.empty()) return true;
+    long count = count_elements(set);
+    if (count == count_of(nest.tensors()[tensor].shape)) continue;
+    set.push_back({statements[u].domain, statements[u].write.at});
+    if (count_elements(set) > count) return true;
+  }
+  return false;
+}
+
 /// Returns the statement that a tensor needs before all others, if it needs one.
 std::optional<Statement> start_of(const Nest& nest, size_t tensor) {
   std::vector<const Statement*> writers;
@@ -81,15 +107,14 @@ std::optional<Statement> start_of(const Nest& nest, size_t tensor) {
   bool padded = std::any_of(t.pad.begin(), t.pad.end(), [](Pad p) { return p != Pad{}; });
   if (t.role == Role::local) {
     bool is_set = first.value.op == Expr::Op::number;  // by an earlier start
-    return padded && !is_set ? std::optional(filling(nest, tensor, t.padding)) : std::nullopt;
+    if (padded && !is_set) return filling(nest, tensor, t.padding);
+    return adds_to_unset(nest, tensor) ? std::optional(filling(nest, tensor, 0)) : std::nullopt;
   }
   std::vector<poly::Image> assigned;
   for (const Statement* s : writers) {
     if (s->update == Update::assign) assigned.push_back({s->domain, s->write.at});
   }
-  long count = assigned.size() == 1 ? poly::count_image(first.domain, first.write.at)
-                                    : poly::count_union(assigned);
-  if (count == count_of(t.shape)) return std::nullopt;
+  if (count_elements(assigned) == count_of(t.shape)) return std::nullopt;
   return filling(nest, tensor, 0);
 }
 

@@ -115,6 +115,17 @@ TEST(Starts, WhatIsAssignedNeedsNone) {
   }
 }
 
+TEST(Starts, WhatIsOnlySetAfterwardsNeedsOne) {
+  // The rest is copied from sums that no statement begins, though it is the first one listed.
+  Context ctx;
+  Nest nest = replay(parse_op(ctx, "softmax(bf16[1x25], axis=0)"),
+                     parse_recipe("keep(16, repeat) -> bottleneck(2, expand)"));
+  std::string loops = print(scan(with_starts(nest)));
+  for (const char* wanted : {"M.narrow[0, c] = -inf", "M[i0, i1] = 0", "S[0, c] = 0"}) {
+    EXPECT_NE(loops.find(wanted), std::string::npos) << wanted << "\n" << loops;
+  }
+}
+
 TEST(Starts, StandJustBeforeTheFirstThatTouches) {
   // Between what comes before and the sum, so that loops can be merged with those of the sum.
   Context ctx;
