@@ -13,6 +13,7 @@ from lathe.workers.files import Files
 from lathe.workers.waiting import Waiting
 
 FAILURES = 3  # after which a task is given up
+DEATHS = 10  # of workers that had a task, after which it is to blame for more
 LIMIT = 600  # seconds for a task
 SILENT = 30  # seconds after which a worker that says nothing is taken to hang
 LOOK = 1.0  # seconds between two looks at the workers
@@ -35,7 +36,7 @@ class Task:
 
     def __init__(self, asked):
         self.id, self.do, self.like = asked.pop("id"), asked["do"], asked.get("kind")
-        self.asked, self.reasons, self.not_before = asked, [], 0.0
+        self.asked, self.reasons, self.not_before, self.deaths = asked, [], 0.0, 0
         self.failed_on = set()  # addresses of workers
 
 
@@ -282,6 +283,7 @@ class Dispatcher:
             if not reasons["scores"]:
                 self._threads = max(self._threads, about["threads"])
         self._able = able
+        self._take_from_dead(workers)
         if self._silent:
             try:
                 self._take_from_silent()
@@ -362,6 +364,20 @@ class Dispatcher:
                 raise Error(f"no worker at {self._place.address} {kind} for this search, for "
                             f"{self._place.patience} s: {told}")
 
+    def _take_from_dead(self, workers):
+        """Places again what was for workers that are gone: nobody else would do it."""
+        for key, sent in list(self._sent.items()):
+            if sent.worker is None or sent.worker in workers:
+                continue
+            del self._sent[key]
+            _quietly(sent.future.cancel)
+            for task in sent.tasks:
+                task.deaths += 1
+                if task.deaths <= DEATHS:
+                    self._wait(task)
+                else:
+                    self._failed([task], f"the worker at {sent.worker} died", sent.worker)
+
     def _take_from_silent(self):
         """Places what workers have that say nothing anywhere else."""
         having = self._client.processing(workers=list(self._silent))
@@ -410,8 +426,7 @@ class Dispatcher:
                 tasks = self._next("scores", worker)
                 if not tasks:
                     break
-                # If it is gone when they arrive, another one does them.
-                self._submit("scores", [tasks], worker, workers=[worker], allow_other_workers=True)
+                self._submit("scores", [tasks], worker, workers=[worker])
 
     def _send_together(self, kind, most):
         """Sends so many tasks for each worker; Dask chooses which one."""
