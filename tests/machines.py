@@ -16,6 +16,7 @@ placing  What the dispatcher does with machines that die, hang, lie, or are of a
 PYTHON has Dask's distributed and NumPy, unless this one has. Exit status 77 (skipped) where neither
 does.
 """
+import collections
 import doctest
 import importlib.util
 import json
@@ -485,6 +486,21 @@ def test_placing(_lathe, _folder):
         answers, _ = Placed(*engines).all(scores)
         found = {id: answer["result"]["scores"][0] for id, answer in answers.items()}
         assert found == {task["id"]: task["score"] for task in scores}
+    # What is alike goes to one machine, until none of it waits.
+    had = [collections.Counter(), collections.Counter()]
+
+    def noting(counter):
+        def note(n, task, result):
+            counter.update(layer["kind"] for layer in task.get("layers", []))
+            return result
+        return machine(fault=note)
+    alike = simulate.tasks_of(240, "scores", 0.01, kinds=6)
+    answers, _ = Placed(*map(noting, had)).all(alike)
+    assert len(answers) == sum(map(sum, (each.values() for each in had))) == len(alike)
+    apart = sum(min(each[kind] for each in had) for kind in range(6))
+    assert apart < len(alike) // 4, had
+    print(f"variants scored by 2 machines: {had[0].total()} and {had[1].total()}; not where most "
+          f"of their kind were: {apart}")
 
 
 def main(lathe, part, other=""):

@@ -53,6 +53,7 @@ struct LayerQuestion {
   std::string layer;
   Recipe recipe;
   std::optional<LayerWidth> width;
+  size_t kind = 0;  ///< of layers that are alike: much of what scores them is the same
 };
 
 /// Who asks many questions. Both functions may be called by several threads at once.

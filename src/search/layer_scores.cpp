@@ -91,7 +91,7 @@ class LayerScoring {
     const LayerVariant& changed = space_.variant(site, variant);
     std::optional<LayerWidth> width;
     if (const auto& c = changed.coupling) width = {c->filters, c->inputs, c->groups};
-    return {space_.sites[site].layer, changed.recipe, width};
+    return {space_.sites[site].layer, changed.recipe, width, space_.sites[site].kind};
   }
 
   /// Keeps what is known of a variant.

@@ -47,7 +47,7 @@ std::vector<NodeTime> nodes_in(const Json& json) {
 }  // namespace
 
 Json to_json(const LayerQuestion& question) {
-  Json json{{"layer", question.layer}, {"recipe", print(question.recipe)}};
+  Json json{{"layer", question.layer}, {"recipe", print(question.recipe)}, {"kind", question.kind}};
   if (const auto& width = question.width) {
     json["width"] = {width->filters, width->inputs, width->groups};
   }
@@ -55,7 +55,8 @@ Json to_json(const LayerQuestion& question) {
 }
 
 LayerQuestion question_from_json(const Json& json) {
-  LayerQuestion question{json.at("layer"), parse_recipe(json.at("recipe").get<std::string>()), {}};
+  LayerQuestion question{
+      json.at("layer"), parse_recipe(json.at("recipe").get<std::string>()), {}, json.at("kind")};
   if (json.contains("width")) {
     const Json& width = json["width"];
     question.width = LayerWidth{width.at(0), width.at(1), width.at(2)};

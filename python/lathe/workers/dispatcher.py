@@ -10,8 +10,10 @@ import uuid
 from lathe.error import Error
 from lathe.workers import machine, security
 from lathe.workers.files import Files
+from lathe.workers.waiting import Waiting
 
 FAILURES = 3  # after which a task is given up
+DEATHS = 10  # of workers that had a task, after which it is to blame for more
 LIMIT = 600  # seconds for a task
 SILENT = 30  # seconds after which a worker that says nothing is taken to hang
 LOOK = 1.0  # seconds between two looks at the workers
@@ -23,14 +25,18 @@ PAUSE = 5.0  # seconds before what was disturbed is measured again
 BATCH = 0.5  # seconds that a worker is to be busy with the variants of one task
 TOGETHER = 0.005  # seconds in which what comes in is taken together: Dask likes many at once
 SENT = 2  # tasks that a worker has at a time: one is done while another one travels
+FEW = 16  # workers, each of which gets variants like those that it had; more are served together
+
+# Tasks that are with Dask: the resource that they need, and for which worker they are, if for one.
+Sent = collections.namedtuple("Sent", "tasks resource future worker")
 
 
 class Task:
     """A task of the search, and what became of it so far."""
 
     def __init__(self, asked):
-        self.id, self.do = asked.pop("id"), asked["do"]
-        self.asked, self.reasons, self.not_before = asked, [], 0.0
+        self.id, self.do, self.like = asked.pop("id"), asked["do"], asked.get("kind")
+        self.asked, self.reasons, self.not_before, self.deaths = asked, [], 0.0, 0
         self.failed_on = set()  # addresses of workers
 
 
@@ -47,8 +53,8 @@ class Dispatcher:
         self._kind, self._function = kind, function
         self._files = Files(search)
         self._inbox, self._open = queue.SimpleQueue(), {}
-        self._waiting = {"scores": collections.deque(), "measures": collections.deque()}
-        self._sent = {}  # tasks, resource and future by key
+        self._waiting = {"scores": Waiting(), "measures": Waiting()}
+        self._sent = {}  # by key
         self._able = {"scores": set(), "measures": set()}
         self._alone_since = {"scores": None, "measures": None}
         self._told, self._seen, self._silent, self._sending = set(), {}, set(), set()
@@ -109,15 +115,15 @@ class Dispatcher:
             self._gather([key for key in ended if key in self._sent])
 
     def _wait(self, task):
-        self._waiting["measures" if task.do == "measure" else "scores"].append(task)
+        self._waiting["measures" if task.do == "measure" else "scores"].add(task)
 
     def _gather(self, keys):
         """Takes the answers of tasks that ended."""
-        done = [key for key in keys if self._sent[key][2].status == "finished"]
+        done = [key for key in keys if self._sent[key].future.status == "finished"]
         texts = {}
         if done:
             try:
-                futures = [self._sent[key][2] for key in done]
+                futures = [self._sent[key].future for key in done]
                 found = self._client.sync(self._client._gather, futures, errors="skip",
                                           callback_timeout=SILENT)
                 if len(found) == len(done):
@@ -125,7 +131,7 @@ class Dispatcher:
             except Exception:  # whoever had them died: they are asked for again
                 texts = {}
         for key in keys:
-            tasks, _, future = self._sent.pop(key)
+            tasks, _, future, _ = self._sent.pop(key)
             if key in texts:
                 self._answered(tasks, json.loads(texts[key]))
             elif future.status == "error":
@@ -277,6 +283,7 @@ class Dispatcher:
             if not reasons["scores"]:
                 self._threads = max(self._threads, about["threads"])
         self._able = able
+        self._take_from_dead(workers)
         if self._silent:
             try:
                 self._take_from_silent()
@@ -357,15 +364,29 @@ class Dispatcher:
                 raise Error(f"no worker at {self._place.address} {kind} for this search, for "
                             f"{self._place.patience} s: {told}")
 
+    def _take_from_dead(self, workers):
+        """Places again what was for workers that are gone: nobody else would do it."""
+        for key, sent in list(self._sent.items()):
+            if sent.worker is None or sent.worker in workers:
+                continue
+            del self._sent[key]
+            _quietly(sent.future.cancel)
+            for task in sent.tasks:
+                task.deaths += 1
+                if task.deaths <= DEATHS:
+                    self._wait(task)
+                else:
+                    self._failed([task], f"the worker at {sent.worker} died", sent.worker)
+
     def _take_from_silent(self):
         """Places what workers have that say nothing anywhere else."""
         having = self._client.processing(workers=list(self._silent))
         for address, keys in having.items():
             for key in keys:
                 if str(key) in self._sent:
-                    tasks, _, future = self._sent.pop(str(key))
-                    future.cancel(force=True)
-                    self._failed(tasks, f"the worker at {address} does not answer", address)
+                    sent = self._sent.pop(str(key))
+                    sent.future.cancel(force=True)
+                    self._failed(sent.tasks, f"the worker at {address} does not answer", address)
 
     def _connect_again(self, error):
         """Waits for a scheduler that is gone, and begins again: no worker has a task of ours."""
@@ -382,53 +403,57 @@ class Dispatcher:
                     raise Error(f"the scheduler at {self._place.address} has been gone for "
                                 f"{self._place.patience} s: the same command goes on") from None
                 time.sleep(LOOK)
-        for tasks, _, _ in self._sent.values():
-            for task in tasks:
+        for sent in self._sent.values():
+            for task in sent.tasks:
                 self._wait(task)
         self._sent, self._sending, self._seen, self._ready = {}, set(), {}, {}
 
     # What goes out.
 
     def _send(self):
-        for kind in self._waiting:
-            room, together = self._room(kind), []
-            while room > 0 and (tasks := self._next(kind)):
-                room -= 1
-                # Not where it failed before, or where nobody answers, if there are others.
-                others = self._able[kind] - tasks[0].failed_on
-                if others and (self._silent or self._unfit or tasks[0].failed_on):
-                    self._submit(kind, [tasks], workers=sorted(others))
-                else:
-                    together.append(tasks)
-            if together:
-                self._submit(kind, together)
+        if len(self._able["scores"]) <= FEW:
+            self._send_alike()
+        else:
+            self._send_together("scores", SENT)
+        self._send_together("measures", 1)
 
-    def _room(self, kind):
-        """Returns how many more tasks the workers can take."""
-        sent = sum(1 for _, other, _ in self._sent.values() if other == kind)
-        return len(self._able[kind]) * (SENT if kind == "scores" else 1) - sent
+    def _send_alike(self):
+        """Sends each worker variants like those that it had."""
+        able = self._able["scores"]
+        having = collections.Counter(sent.worker for sent in self._sent.values())
+        for worker in sorted(able, key=lambda each: having[each]):
+            for _ in range(SENT - having[worker]):
+                tasks = self._next("scores", worker)
+                if not tasks:
+                    break
+                self._submit("scores", [tasks], worker, workers=[worker])
 
-    def _next(self, kind):
+    def _send_together(self, kind, most):
+        """Sends so many tasks for each worker; Dask chooses which one."""
+        sent = sum(1 for each in self._sent.values() if each.resource == kind)
+        room, together = len(self._able[kind]) * most - sent, []
+        while room > 0 and (tasks := self._next(kind)):
+            room -= 1
+            # Not where it failed before, or where nobody answers, if there are others.
+            others = self._able[kind] - tasks[0].failed_on
+            if others and (self._silent or self._unfit or tasks[0].failed_on):
+                self._submit(kind, [tasks], workers=sorted(others))
+            else:
+                together.append(tasks)
+        if together:
+            self._submit(kind, together)
+
+    def _next(self, kind, worker=None):
         """Returns the tasks that go together: variants of layers, or a single task."""
-        found, later, waiting, now = [], [], self._waiting[kind], time.monotonic()
-        most = self._batch() if kind == "scores" else 1
-        while waiting and len(found) < most:
-            task = waiting.popleft()
+        now, able = time.monotonic(), self._able[kind]
+
+        def state(task):
             if task.id not in self._open:
-                continue
-            if task.not_before > now:
-                later.append(task)
-                continue
-            # What failed before goes alone: it may be at fault.
-            is_single = task.do != "layer" or task.reasons
-            if is_single and found:
-                waiting.appendleft(task)
-                break
-            found.append(task)
-            if is_single:
-                break
-        waiting.extend(later)
-        return found
+                return "never"
+            is_elsewhere = worker in task.failed_on and able - task.failed_on
+            return "later" if task.not_before > now or is_elsewhere else "now"
+        most = self._batch() if kind == "scores" else 1
+        return self._waiting[kind].next(most, state, worker, able - {worker})
 
     def _batch(self):
         """Returns how many variants go together: enough to keep a worker busy for a moment, and
@@ -439,8 +464,8 @@ class Dispatcher:
         share = len(self._waiting["scores"]) // (2 * max(1, len(self._able["scores"])))
         return max(1, min(busy, max(self._threads, share)))
 
-    def _submit(self, kind, groups, **only):
-        """Sends tasks, each group of which goes to one worker."""
+    def _submit(self, kind, groups, worker=None, **only):
+        """Sends tasks, each group of which goes to one worker; to this one, if one is named."""
         about = {**self._here, "machine": self._machine}
         resource = (machine.scores(about) if kind == "scores"
                     else machine.measures(about, self._kind))
@@ -455,7 +480,7 @@ class Dispatcher:
             self._looked = 0.0
             return
         for key, tasks, future in zip(keys, groups, futures):
-            self._sent[key] = (tasks, kind, future)
+            self._sent[key] = Sent(tasks, kind, future, worker)
             future.add_done_callback(lambda _, key=key: self._inbox.put(("ended", key)))
 
     def _text(self, tasks):

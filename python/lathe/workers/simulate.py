@@ -109,14 +109,17 @@ async def join(address, count):
     await asyncio.gather(*(worker.finished() for worker in workers))
 
 
-def tasks_of(count, what, seconds, seed=1):
-    """Returns the tasks of a search: each has its answer in it, so the winner is known."""
+def tasks_of(count, what, seconds, seed=1, kinds=9):
+    """Returns the tasks of a search: each has its answer in it, so the winner is known. Variants
+    are of so many kinds of layers."""
     draw = random.Random(seed)
     tasks = []
     for i in range(count):
         task = {"id": i + 1, "do": "layer" if what == "scores" else "measure",
                 "seconds": seconds * draw.uniform(0.5, 1.5)}
         task["score" if what == "scores" else "time"] = draw.random()
+        if what == "scores":
+            task["kind"] = i * kinds // count
         tasks.append(task)
     return tasks
 

@@ -22,13 +22,14 @@ TEST(TaskForms, NumbersComeBackBitForBit) {
 
 TEST(TaskForms, QuestionsComeBack) {
   LayerQuestion question{"layer1.0.conv1", parse_recipe("split(ci, 8) -> group(8)"),
-                         LayerWidth{32, 16, 2}};
+                         LayerWidth{32, 16, 2}, 7};
   LayerQuestion back = question_from_json(sent(to_json(question)));
   EXPECT_EQ(back.layer, question.layer);
   EXPECT_EQ(print(back.recipe), print(question.recipe));
   ASSERT_TRUE(back.width);
   EXPECT_EQ(back.width->filters, 32);
   EXPECT_EQ(back.width->groups, 2);
+  EXPECT_EQ(back.kind, 7);
   EXPECT_TRUE(question_from_json(sent(to_json(LayerQuestion{"conv", {}, {}}))).recipe.empty());
 }
 
