@@ -17,6 +17,7 @@ DEATHS = 10  # of workers that had a task, after which it is to blame for more
 LIMIT = 600  # seconds for a task
 SILENT = 30  # seconds after which a worker that says nothing is taken to hang
 LOOK = 1.0  # seconds between two looks at the workers
+TRAVEL = 3  # seconds in which a worker's short answer is here, if the worker is
 DRIFT = 0.25  # how much longer the original may take than usual
 USUAL = 15  # the times of the original that tell what is usual
 FEWEST = 3  # of which there must be so many
@@ -230,9 +231,12 @@ class Dispatcher:
         future = self._client.submit(machine.keep, self._files.name, self._files.archive,
                                      workers=[worker], pure=False, key=self._next_key("files"))
 
-        def kept(future):
-            if future.status == "finished" and (reason := future.result()):
-                self._unfit[worker] = reason
+        def kept(future):  # all of Dask's callbacks wait for this one
+            try:
+                if future.status == "finished" and (reason := future.result(timeout=TRAVEL)):
+                    self._unfit[worker] = reason
+            except Exception:  # the worker died before it could tell
+                pass
             self._sending.discard(worker)
         future.add_done_callback(kept)
 
@@ -370,7 +374,6 @@ class Dispatcher:
             if sent.worker is None or sent.worker in workers:
                 continue
             del self._sent[key]
-            _quietly(sent.future.cancel)
             for task in sent.tasks:
                 task.deaths += 1
                 if task.deaths <= DEATHS:
