@@ -5,9 +5,9 @@ Usage: tests/torch_gradients.py LATHE OTHER_PYTHON NETWORK [--apply 'LAYERS: REC
 Each network is exported with seeded weights. PyTorch computes the gradient of every convolution's
 output, in training mode, on the same images. In double precision they agree within 1e-6. In single
 precision a rectifier's input that is almost 0 may round to either side, here and in PyTorch, and
-switches a gradient on or off: there the score of a network as it was, without algebraic steps, agrees
-within 0.2 %, and how far either is from double precision is printed. OTHER_PYTHON is tried where this
-one has no torch. Exit status 77 (skipped) where neither has.
+switches a gradient on or off: there the score of a network, without algebraic steps, agrees within
+0.2 %, and how far either is from double precision is printed. OTHER_PYTHON is tried where this one has no torch. Exit status 77
+(skipped) where neither has.
 """
 import json
 import subprocess
@@ -78,16 +78,13 @@ def compare(lathe, arguments, folder):
         worst = max(worst, difference, abs(layers[name] - fisher[name]) / fisher[name])
         assert worst < 1e-6, f"{name} differs by {worst:.2g}"
     assert abs(total - sum(fisher.values())) < 1e-6 * total, "the total differs"
-    in_double = f"{len(fisher)} layers differ by {worst:.1e}"
-    if "--apply" in arguments:
-        return in_double
     single = lathe_scores(lathe, arguments, folder, "--max-error", "0")[2]
     wanted = sum(torch_scores(path, images, labels, torch.float32)[1].values())
     off = abs(single - wanted) / wanted
     assert off < 2e-3, f"the total differs by {off:.2g} in single precision"
     rounded = [abs(score - total) / total for score in (single, wanted)]
-    return (f"{in_double}; in single precision the total by {off:.1e} (from double: "
-            f"{rounded[0]:.1e}, PyTorch {rounded[1]:.1e})")
+    return (f"{len(fisher)} layers differ by {worst:.1e}; in single precision the total by {off:.1e}"
+            f" (from double: {rounded[0]:.1e}, PyTorch {rounded[1]:.1e})")
 
 
 def main():
