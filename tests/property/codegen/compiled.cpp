@@ -5,6 +5,7 @@
 
 #include "nest/starts.h"
 #include "nest/wide_sums.h"
+#include "support/code_features.h"
 #include "support/compiled.h"
 #include "support/random_recipe.h"
 
