@@ -75,9 +75,9 @@ class Walker {
   };
 
   void walk(const Nest& nest, Past past, long depth) {
-    std::string text = print(nest) + (past.neural ? "neural" : "");
-    auto [known, is_new] = seen_.try_emplace(text, depth);
-    if (is_new) check(nest, past);
+    std::string text = print(nest);
+    auto [known, is_new] = seen_.try_emplace(text + (past.neural ? "neural" : ""), depth);
+    if (is_new) check(nest, text, past);
     if (failed() || (!is_new && known->second >= depth)) return;
     known->second = depth;
     if (depth == 0) return;
@@ -106,13 +106,13 @@ class Walker {
     recipe_.pop_back();
   }
 
-  void check(const Nest& nest, Past past) {
-    SCOPED_TRACE(print(recipe_) + "\n" + print(nest));
+  void check(const Nest& nest, const std::string& text, Past past) {
+    SCOPED_TRACE(print(recipe_) + "\n" + text);
     EXPECT_EQ(refute_places(nest), "");
     EXPECT_EQ(judge_order(nest).violation.has_value(), false);
     verify(nest.tensors(), nest.statements());
-    Nest parsed = parse_nest(ctx_, print(nest));
-    EXPECT_EQ(print(parsed), print(nest));
+    Nest parsed = parse_nest(ctx_, text);
+    EXPECT_EQ(print(parsed), text);
     // Other products are added, in other statements, and not of integers alone; there are too many
     // of them to be counted.
     if (past.algebraic) return;
