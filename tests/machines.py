@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Searches on many machines, which are processes of this one.
 
-Usage: tests/machines.py LATHE same|kills|fleet|errors|placing [PYTHON]
+Usage: tests/machines.py LATHE same|kills|fleet|errors [PYTHON]
 
 same     The same tables lead to the same winner, and scores have the same bits, here and with
          1 and 3 workers.
@@ -11,18 +11,14 @@ fleet    A winner for each of two kinds of machines: what layers score is found 
          cannot be tuned is not.
 errors   A wrong address, an open one, a certificate that expired, a full disk on a worker, a
          worker that is none: each is told in a line.
-placing  What the dispatcher does with machines that die, hang, lie, or are of another version.
 
 PYTHON has Dask's distributed and NumPy, unless this one has. Exit status 77 (skipped) where neither
 does.
 """
-import collections
-import doctest
 import importlib.util
 import json
 import os
 import pathlib
-import queue
 import random
 import shutil
 import signal
@@ -111,9 +107,12 @@ def test_same(lathe, folder):
 
 
 class Cluster:
-    """A scheduler and workers in processes of their own, which are started again if they die."""
+    """A scheduler and workers in processes of their own, which are started again if they die.
 
-    def __init__(self, lathe, count, **more):
+    wrapped has a function for each worker, by number, whose command is to be another one.
+    """
+
+    def __init__(self, lathe, count, wrapped=None, **more):
         self.lathe, self.more = lathe, more
         self.lock, self.is_over, self.processes = threading.Lock(), False, {}
         with socket.socket() as free:
@@ -124,8 +123,10 @@ class Cluster:
             sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1",
             "--port", str(self.port), "--no-dashboard", "--no-show"]}
         for i in range(count):
-            self.commands[f"worker {i}"] = [
-                str(lathe), "worker", "--scheduler", self.address, "--threads", "1", "--idle", "1"]
+            words = [str(lathe), "worker", "--scheduler", self.address, "--threads", "1", "--idle",
+                     "1"]
+            wrap = (wrapped or {}).get(i)
+            self.commands[f"worker {i}"] = wrap(words) if wrap else words
         self.thread = threading.Thread(target=self.watch, daemon=True)
         self.thread.start()
 
@@ -328,17 +329,17 @@ def test_full_disk(lathe, folder):
     numpy.save(images, numpy.random.default_rng(1).random((200, 3, 32, 32), numpy.float32))
     numpy.save(folder / "labels.npy", numpy.arange(200) % 10)
     (folder / "disk").mkdir()
-    cluster = Cluster(lathe, 2)
+    if subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", folder / "disk"],
+                      capture_output=True).returncode:
+        print("left out: no disk can be mounted here")
+        return
+
+    def on_the_disk(words):
+        return ["unshare", "-m", "bash", "-c",
+                f"mount -t tmpfs -o size=700k tmpfs {folder}/disk && TMPDIR={folder}/disk "
+                f"{' '.join(words)} || sleep 9"]
+    cluster = Cluster(lathe, 2, wrapped={1: on_the_disk})
     try:
-        worker = " ".join(cluster.commands.pop("worker 1"))
-        cluster.commands["worker 1"] = [
-            "unshare", "-m", "bash", "-c",
-            f"mount -t tmpfs -o size=700k tmpfs {folder}/disk && TMPDIR={folder}/disk "
-            f"{worker} || sleep 9"]
-        if subprocess.run(["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", folder / "disk"],
-                          capture_output=True).returncode:
-            print("left out: no disk can be mounted here")
-            return
         time.sleep(5)  # both are there before the search is
         told = search(lathe, folder / "full", "--workers", cluster.address, "--data",
                       f"npy:{images},{folder}/labels.npy")
@@ -349,166 +350,18 @@ def test_full_disk(lathe, folder):
     print(line[0])
 
 
-class Placed:
-    """A dispatcher with simulated machines, and what it says."""
-
-    def __init__(self, *engines, kind="", limit=None):
-        sys.path.insert(0, str(ROOT / "python"))
-        from lathe.workers import dispatcher, machine, simulate
-        self.simulate, self.engines = simulate, list(engines)
-        self.said, left = queue.SimpleQueue(), list(engines)
-        self.place = simulate.Place(len(engines), lambda threads: left.pop(0)())
-        self.place.patience = 3
-        machine.PATIENCE, dispatcher.PAUSE = 1, 0.05
-        search = {"network": {"network": "", "apply": []}, "data": "synthetic:0"}
-        self.error = None
-        self.dispatcher = dispatcher.Dispatcher(self.place, self.said.put, search, simulate.ABOUT,
-                                                kind)
-        self.thread = threading.Thread(target=self.work, daemon=True)
-        self.thread.start()
-
-    def work(self):
-        try:
-            self.dispatcher.run()
-        except Exception as error:
-            self.said.put({"error": str(error)})
-
-    def all(self, tasks):
-        """Returns the answers to tasks by id, and all else that was said."""
-        for task in tasks:
-            self.dispatcher.hear(dict(task))
-        answers, others = {}, []
-        while len(answers) < len(tasks):
-            said = self.said.get(timeout=60)
-            if "id" in said:
-                answers[said["id"]] = said
-            elif "machine" in said:
-                self.machine = said["machine"]
-            else:
-                others.append(next(iter(said.values())))
-            if "error" in said:
-                break
-        self.dispatcher.hear(None)
-        self.thread.join()
-        self.place.close()
-        return answers, others
-
-
-def test_placing(_lathe, _folder):
-    sys.path.insert(0, str(ROOT / "python"))
-    from lathe.error import Error
-    from lathe.workers import dispatcher, security, simulate
-    from lathe.workers import machine as of_workers
-    assert not any(doctest.testmod(module).failed for module in (of_workers, security))
-
-    def machine(about=None, fault=None):
-        """Returns what makes an engine that is another machine, or does something wrong."""
-        class Engine(simulate.Sleeper):
-            asked = 0
-
-            def __init__(self):
-                super().__init__(1)
-                self.about.update(about or {})
-
-            def ask(self, task, limit):
-                Engine.asked += 1
-                result = super().ask(task, limit)
-                return fault(Engine.asked, task, result) if fault else result
-        return Engine
-
-    def breaks(n, task, result):
-        raise Error("the process that did it ended (killed by signal 9)")
-
-    def sometimes(n, task, result):
-        return breaks(n, task, result) if n % 3 == 2 else result
-
-    def slow(n, task, result):  # for a while
-        return {**result, "own": 1.3, "time": 1.3 * result["time"]} if 5 < n < 9 else result
-
-    tasks = simulate.tasks_of(12, "measures", 0.01)
-    expected = {task["id"]: task["time"] for task in tasks}
-
-    def times(answers):
-        return {id: answer["result"]["time"] for id, answer in answers.items()}
-
-    answers, others = Placed(machine(), machine(fault=sometimes)).all(tasks)
-    assert times(answers) == expected and not others, (answers, others)
-    answers, others = Placed(machine(fault=slow)).all(tasks)
-    assert times(answers) == expected, answers
-    assert "30% slower than usual" in others[0], others
-    print(others[0])
-    # It is slower for long, and then for good: no task fails for that.
-    for last, dispatcher.SLOW, told in ((20, 60, 1), (10**6, 1, 2)):
-        def slow(n, task, result, last=last):
-            is_slow = 5 < n < last and task["do"] == "measure"
-            return {**result, "own": 1.3} if is_slow else result
-        answers, others = Placed(machine(fault=slow)).all(tasks)
-        assert times(answers) == expected and len(others) == told, (answers, others)
-    assert "from now on 1300.000 ms is usual" in others[-1], others
-    print(others[-1])
-    # Others use the machine for longer than a worker waits: nothing fails, and it is told once.
-    begin, look = time.monotonic(), of_workers._busy
-    of_workers._busy = lambda: 2.0 if time.monotonic() < begin + 3.5 else 0.0
-    answers, others = Placed(machine()).all(tasks)
-    of_workers._busy = look
-    assert times(answers) == expected and len(others) == 1, (answers, others)
-    assert "it measures as soon as it is idle" in others[0], others
-    print(others[0])
-    answers, others = Placed(machine(fault=breaks)).all(tasks[:2])
-    assert all(each["failed"].startswith("it failed 3 times") for each in answers.values())
-    print(answers[1]["failed"])
-    strangers = [({"version": "9"}, "it has Lathe 9, and this search 0"),
-                 ({"architecture": "other"}, "its scores would have other bits"),
-                 ({"machine": "other"}, "it scores, but measures nothing: it is other")]
-    for about, told in strangers:
-        answers, others = Placed(machine(), machine(about)).all(tasks)
-        assert times(answers) == expected, answers
-        assert any(told in other for other in others), others
-        print(others[0])
-    answers, others = Placed(machine({"version": "9"})).all(tasks[:1])
-    assert not answers and "no worker" in others[-1], others
-    print(others[-1])
-    for other in ("rack", "shelf"):  # another machine of the name, and one of another name
-        answers, others = Placed(machine({"kind": "rack"}),
-                                 machine({"kind": other, "machine": "other"}),
-                                 kind="rack").all(tasks)
-        assert len(others) == (other == "rack"), others
-    fast = machine({"machine": "fast", "kind": "rack"},
-                   lambda n, task, result: {**result, "own": 0.5})
-    placed = Placed(machine(), fast, machine({"kind": "rack"}), kind="rack")
-    answers, others = placed.all(tasks)
-    owns = {answer["result"]["own"] for answer in answers.values()}
-    assert len(owns) == 1 and times(answers) == expected, answers
-    assert placed.machine["machine"] == ("fast" if owns == {0.5} else "simulated"), placed.machine
-    assert any("and times are of " + placed.machine["machine"] in other for other in others), others
-    scores = simulate.tasks_of(200, "scores", 0.001)
-    for engines in ([machine()], [machine({"machine": "other"})] * 8):
-        answers, _ = Placed(*engines).all(scores)
-        found = {id: answer["result"]["scores"][0] for id, answer in answers.items()}
-        assert found == {task["id"]: task["score"] for task in scores}
-    # What is alike goes to one machine, until none of it waits.
-    had = [collections.Counter(), collections.Counter()]
-
-    def noting(counter):
-        def note(n, task, result):
-            counter.update(layer["kind"] for layer in task.get("layers", []))
-            return result
-        return machine(fault=note)
-    alike = simulate.tasks_of(240, "scores", 0.01, kinds=6)
-    answers, _ = Placed(*map(noting, had)).all(alike)
-    assert len(answers) == sum(map(sum, (each.values() for each in had))) == len(alike)
-    apart = sum(min(each[kind] for each in had) for kind in range(6))
-    assert apart < len(alike) // 4, had
-    print(f"variants scored by 2 machines: {had[0].total()} and {had[1].total()}; not where most "
-          f"of their kind were: {apart}")
+def need_dask(other):
+    """Goes on in another Python where this one lacks what searches on many machines need."""
+    if all(map(importlib.util.find_spec, ("distributed", "numpy"))):
+        return
+    if os.access(other, os.X_OK) and other != sys.executable:
+        os.execv(other, [other, *sys.argv])
+    print("skipped: distributed is not installed (scripts/setup --all)")
+    sys.exit(SKIPPED)
 
 
 def main(lathe, part, other=""):
-    if not all(map(importlib.util.find_spec, ("distributed", "numpy"))):
-        if os.access(other, os.X_OK) and other != sys.executable:
-            os.execv(other, [other, __file__, lathe, part])
-        print("skipped: distributed is not installed (scripts/setup --all)")
-        sys.exit(SKIPPED)
+    need_dask(other)
     lathe = pathlib.Path(lathe).resolve()
     warnings.simplefilter("ignore")  # of Dask, about ports
     with tempfile.TemporaryDirectory() as folder:
