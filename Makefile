@@ -6,6 +6,8 @@
 # TUNE=60 tunes each network for so many seconds first; ARCH of "make wheel".
 PREFIX ?= /usr/local
 JOBS := $(shell nproc)
+# One more than there are processors: some tests wait, for other processes or for time to pass.
+TESTS_AT_ONCE := $(shell expr $(JOBS) + 1)
 ARCH ?= $(shell uname -m)
 WHEELS := PATH="$(CURDIR)/build/wheel-venv/bin:$$PATH" python/wheels.py
 SHELL := bash
@@ -27,7 +29,7 @@ demo: build  ## build, then show Lathe at work
 
 test: format-check build/release/build.ninja  ## build everything and run every test
 	@cmake --build --preset release --target all benches
-	@status=0; ctest --preset release -j$(JOBS) --output-junit junit.xml || status=$$?; \
+	@status=0; ctest --preset release -j$(TESTS_AT_ONCE) --output-junit junit.xml || status=$$?; \
 	  tests/skipped.py build/release/junit.xml $(if $(ALL),--all) || status=1; exit $$status
 
 quick: build/release/build.ninja  ## run the unit, golden and reject tests only
