@@ -12,7 +12,7 @@ option(LATHE_UNITY "Compile the files of a folder in batches" OFF)
 set(LATHE_BATCH_BYTES 60000 CACHE STRING "How many bytes of source a batch has at most")
 
 # Sets VARIABLE to the names that the lines of FILE define that begin in the first column, those of
-# functions with the types of their parameters: overloads may stand together. It may have some too
+# functions with the types of their parameters: others of the name may stand together. It may have some too
 # many.
 function(lathe_defined_names variable file)
   file(READ ${file} text)
@@ -30,7 +30,7 @@ function(lathe_defined_names variable file)
   list(APPEND functions ${makers})
   list(TRANSFORM functions REPLACE "^[^(]*[ *&](${name}[(].*)$" "\\1")
   list(TRANSFORM functions REPLACE "[ \n]+${name}(,|$)" "\\1")  # the parameters' names
-  list(TRANSFORM functions REPLACE "[ \n]+" " ")
+  list(TRANSFORM functions REPLACE "const |[ \n&]+" "")  # a call may mean either
   list(APPEND names ${functions})
   list(REMOVE_DUPLICATES names)
   set(${variable} ${names} PARENT_SCOPE)
