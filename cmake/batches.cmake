@@ -31,6 +31,7 @@ function(lathe_defined_names variable file)
   list(TRANSFORM functions REPLACE "^[^(]*[ *&](${name}[(].*)$" "\\1")
   list(TRANSFORM functions REPLACE "[ \n]+${name}(,|$)" "\\1")  # the parameters' names
   list(TRANSFORM functions REPLACE "const |[ \n&]+" "")  # a call may mean either
+  list(TRANSFORM functions REPLACE "[(]$" "")  # without parameters: as a constant
   list(APPEND names ${functions})
   list(REMOVE_DUPLICATES names)
   set(${variable} ${names} PARENT_SCOPE)

@@ -60,11 +60,11 @@ Affine coordinate(size_t arity, size_t depth) {
 }
 
 /// Returns what coordinates stand for when a thread hands over its factors.
-std::map<size_t, Affine> rows_handed_over(const Matrix& matrix, long r, size_t arity) {
+std::map<size_t, Affine> rows_handed_over(const MatrixProduct& matrix, long r, size_t arity) {
   return {{matrix.r, poly::constant_of(arity, r)}, {matrix.p, coordinate(arity, matrix.x)}};
 }
 
-std::map<size_t, Affine> columns_handed_over(const Matrix& matrix, size_t arity) {
+std::map<size_t, Affine> columns_handed_over(const MatrixProduct& matrix, size_t arity) {
   std::vector<poly::Interval> ranges(arity, {0, matrix_down - 1});
   Affine y = coordinate(arity, matrix.y), half = poly::floor_of(y, matrix_own, ranges);
   return {{matrix.x, half},
@@ -75,7 +75,7 @@ std::map<size_t, Affine> columns_handed_over(const Matrix& matrix, size_t arity)
 /// Returns those conditions of the statement that are about some coordinates, for what is handed
 /// over.
 template <class HandedOver>
-Guard guard_with(const Matrix& matrix, std::initializer_list<size_t> about,
+Guard guard_with(const MatrixProduct& matrix, std::initializer_list<size_t> about,
                  HandedOver handed_over) {
   if (matrix.statement->guard.empty()) return {};
   Guard guard = {{}};
@@ -105,7 +105,8 @@ long terms_of_matrix(const Target& target, Element factors) {
   }
 }
 
-std::optional<Matrix> matrix_of(const LoopNode& loop, const Nest& nest, const Target& target) {
+std::optional<MatrixProduct> matrix_of(const LoopNode& loop, const Nest& nest,
+                                       const Target& target) {
   std::array<const LoopNode*, 4> loops{};
   const LoopNode* node = &loop;
   for (const LoopNode*& each : loops) {
@@ -131,16 +132,16 @@ std::optional<Matrix> matrix_of(const LoopNode& loop, const Nest& nest, const Ta
   auto y = depth_of(order, Mark::thread_y, matrix_down);
   auto x = depth_of(order, Mark::thread_x, matrix_across);
   if (!shaped || !y || !x) return std::nullopt;
-  Matrix found{0,
-               0,
-               loops[0]->depth,
-               loops[1]->depth,
-               loops[2]->depth,
-               loops[3]->depth,
-               *y,
-               *x,
-               loops[3]->extent(),
-               node};
+  MatrixProduct found{0,
+                      0,
+                      loops[0]->depth,
+                      loops[1]->depth,
+                      loops[2]->depth,
+                      loops[3]->depth,
+                      *y,
+                      *x,
+                      loops[3]->extent(),
+                      node};
   if (depends_on(node->write, {found.p, found.q})) return std::nullopt;
   // The elements of a group are loaded together.
   for (const Affine& read : node->reads) {
@@ -166,22 +167,22 @@ std::optional<Matrix> matrix_of(const LoopNode& loop, const Nest& nest, const Ta
   return std::nullopt;
 }
 
-Affine offset_of_rows(const Matrix& matrix, long r) {
+Affine offset_of_rows(const MatrixProduct& matrix, long r) {
   const Affine& offset = matrix.statement->reads[matrix.rows];
   return with(offset, rows_handed_over(matrix, r, offset.coefficients.size()));
 }
 
-Affine offset_of_columns(const Matrix& matrix) {
+Affine offset_of_columns(const MatrixProduct& matrix) {
   const Affine& offset = matrix.statement->reads[matrix.columns];
   return with(offset, columns_handed_over(matrix, offset.coefficients.size()));
 }
 
-Guard guard_of_rows(const Matrix& matrix, long r) {
+Guard guard_of_rows(const MatrixProduct& matrix, long r) {
   return guard_with(matrix, {matrix.y, matrix.r},
                     [&](size_t arity) { return rows_handed_over(matrix, r, arity); });
 }
 
-Guard guard_of_columns(const Matrix& matrix) {
+Guard guard_of_columns(const MatrixProduct& matrix) {
   return guard_with(matrix, {matrix.x, matrix.c},
                     [&](size_t arity) { return columns_handed_over(matrix, arity); });
 }

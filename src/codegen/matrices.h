@@ -30,7 +30,7 @@ inline constexpr long matrix_down = 8, matrix_across = 4, matrix_own = 2;
 long terms_of_matrix(const Target& target, Element factors);
 
 /// A statement in four loops that are a product of matrices.
-struct Matrix {
+struct MatrixProduct {
   size_t rows, columns;       ///< the reads of A and B
   size_t r, c, p, q;          ///< depths of the loops
   size_t y, x;                ///< depths of the loops of threads
@@ -39,15 +39,16 @@ struct Matrix {
 };
 
 /// Returns the product of matrices that a loop is the outermost of, if the target has it.
-std::optional<Matrix> matrix_of(const LoopNode& loop, const Nest& nest, const Target& target);
+std::optional<MatrixProduct> matrix_of(const LoopNode& loop, const Nest& nest,
+                                       const Target& target);
 
 /// Returns the offsets from which each thread loads what it hands over: of row "r" of A, or of B.
 /// The first element of the group is meant; its others differ in q.
-poly::Affine offset_of_rows(const Matrix& matrix, long r);
-poly::Affine offset_of_columns(const Matrix& matrix);
+poly::Affine offset_of_rows(const MatrixProduct& matrix, long r);
+poly::Affine offset_of_columns(const MatrixProduct& matrix);
 
 /// Returns the conditions under which there are these elements.
-Guard guard_of_rows(const Matrix& matrix, long r);
-Guard guard_of_columns(const Matrix& matrix);
+Guard guard_of_rows(const MatrixProduct& matrix, long r);
+Guard guard_of_columns(const MatrixProduct& matrix);
 
 }  // namespace lathe

@@ -144,7 +144,7 @@ void Statements::lower(const PanelProduct& product) {
   writer_.store(s.write.tensor, to, 1, product.columns, sums, product.sum_stride);
 }
 
-void Statements::lower(const Matrix& matrix) {
+void Statements::lower(const MatrixProduct& matrix) {
   const LoopNode& node = *matrix.statement;
   const Statement& s = statement(node);
   number_ = numbers_[node.statement].computed;
@@ -174,7 +174,7 @@ void Statements::lower(const Matrix& matrix) {
 }
 
 size_t Statements::load_group(size_t tensor, const Affine& offset, const Guard& guard,
-                              const Matrix& matrix) {
+                              const MatrixProduct& matrix) {
   Guard open;
   bool any = can_hold(guard, bindings_.ranges(bindings_.depth()), open);
   if (!any) open = guard;  // nobody has these rows or columns

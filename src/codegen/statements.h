@@ -24,7 +24,7 @@ class Statements {
   /// Adds a product of panels to a panel of sums.
   void lower(const PanelProduct& product);
   /// Adds a product of matrices to the sums of a thread.
-  void lower(const Matrix& matrix);
+  void lower(const MatrixProduct& matrix);
 
  private:
   /// The types that a statement computes in, and of the value that it writes.
@@ -53,7 +53,7 @@ class Statements {
   bool add_multiple(const LoopNode& node, const poly::Affine& at, long step);
   /// Loads the factors that a thread hands over.
   size_t load_group(size_t tensor, const poly::Affine& offset, const Guard& guard,
-                    const Matrix& matrix);
+                    const MatrixProduct& matrix);
 
   /// Returns the value of an expression that is known while code is written: of constants.
   std::optional<double> known(const Expr& e, const LoopNode& node) const;

@@ -88,7 +88,8 @@ class Sum {
 };
 
 /// Returns the moments of a transformed input: a sum down the columns, then one along the rows.
-Moments transformed_input(const Matrix& rows, long r, const Matrix& columns, long c, double unit) {
+Moments transformed_input(const ToomMatrix& rows, long r, const ToomMatrix& columns, long c,
+                          double unit) {
   Sum down(unit), along(unit);
   for (long i = 0; i < rows.columns; ++i) down.add(rows.at(r, i), {1, 0});
   for (long i = 0; i < columns.columns; ++i) along.add(columns.at(c, i), down.result());
@@ -97,7 +98,8 @@ Moments transformed_input(const Matrix& rows, long r, const Matrix& columns, lon
 
 /// Returns the moments of a transformed weight: one sum over the window, whose factors are products
 /// of two numbers, both rounded unless they have few digits.
-Moments transformed_weight(const Matrix& rows, long r, const Matrix& columns, long c, double unit) {
+Moments transformed_weight(const ToomMatrix& rows, long r, const ToomMatrix& columns, long c,
+                           double unit) {
   Sum sum(unit);
   for (long i = 0; i < rows.columns; ++i) {
     for (long k = 0; k < columns.columns; ++k) {

@@ -15,7 +15,7 @@
 
 namespace lathe {
 
-struct Matrix {
+struct ToomMatrix {
   long rows, columns;
   std::vector<double> values;  ///< row-major
 
@@ -26,9 +26,9 @@ struct Matrix {
 
 struct Toom {
   long outputs, window;  ///< m and r
-  Matrix A;              ///< m x (m + r - 1)
-  Matrix B;              ///< (m + r - 1) x (m + r - 1), of integers and quarters
-  Matrix G;              ///< (m + r - 1) x r
+  ToomMatrix A;          ///< m x (m + r - 1)
+  ToomMatrix B;          ///< (m + r - 1) x (m + r - 1), of integers and quarters
+  ToomMatrix G;          ///< (m + r - 1) x r
   /// G has fractions that no double holds; times this they are integers.
   double scale_of_G;
 

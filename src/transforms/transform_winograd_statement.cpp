@@ -97,8 +97,8 @@ class WinogradRewriting {
     return made;
   }
 
-  void declare_matrices(const char* name, size_t (&to)[2], Matrix Toom::*matrix) {
-    const Matrix *a = &(rows_.*matrix), *b = &(columns_.*matrix);
+  void declare_matrices(const char* name, size_t (&to)[2], ToomMatrix Toom::*matrix) {
+    const ToomMatrix *a = &(rows_.*matrix), *b = &(columns_.*matrix);
     to[0] = declare(name, Role::constant, {a->rows, a->columns}, a->values);
     bool same = a->values == b->values && a->rows == b->rows;
     to[1] = same ? to[0] : declare(name, Role::constant, {b->rows, b->columns}, b->values);

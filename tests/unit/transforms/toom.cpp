@@ -24,7 +24,7 @@ std::vector<Size> all_sizes() {
   return sizes;
 }
 
-std::vector<double> times(const Matrix& m, const std::vector<double>& x) {
+std::vector<double> times(const ToomMatrix& m, const std::vector<double>& x) {
   std::vector<double> y;
   for (long row = 0; row < m.rows; ++row) {
     double sum = 0;
@@ -68,7 +68,7 @@ TEST(Toom, EverySizeIsTheConvolution) {
 /// matrices: only all three together tell.
 void expect_same_products(const Toom& t, const std::vector<double>& A, const std::vector<double>& B,
                           const std::vector<double>& G) {
-  Matrix a{t.A.rows, t.A.columns, A}, b{t.B.rows, t.B.columns, B}, g{t.G.rows, t.G.columns, G};
+  ToomMatrix a{t.A.rows, t.A.columns, A}, b{t.B.rows, t.B.columns, B}, g{t.G.rows, t.G.columns, G};
   for (long j = 0; j < t.products(); ++j) {
     for (long i = 0; i < t.outputs; ++i) {
       for (long k = 0; k < t.window; ++k) {
