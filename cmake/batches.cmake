@@ -11,29 +11,23 @@
 option(LATHE_UNITY "Compile the files of a folder in batches" OFF)
 set(LATHE_BATCH_BYTES 60000 CACHE STRING "How many bytes of source a batch has at most")
 
-# Sets VARIABLE to the names that the lines of FILE define that begin in the first column, those of
-# functions with the types of their parameters: others of the name may stand together. It may have some too
-# many.
+# Sets VARIABLE to the names that the lines of FILE define that begin in the first column. It may
+# have some too many.
 function(lathe_defined_names variable file)
   file(READ ${file} text)
   string(REPLACE "[[noreturn]] " "" text "${text}")
   string(REGEX REPLACE "[][;]" " " text "${text}")  # they mean something in lists of CMake
   set(type "[A-Za-z][A-Za-z0-9_:<>,*& ]*[ *&]")
   set(name "[A-Za-z][A-Za-z0-9_]*")
-  string(REGEX MATCHALL "\n${type}${name}[(][^)]*" functions "${text}")
-  string(REGEX MATCHALL "\nstd::function<[^\n]*> ${name}[(][^)]*" makers "${text}")
+  string(REGEX MATCHALL "\n${type}${name}[(]" functions "${text}")
+  string(REGEX MATCHALL "\nstd::function<[^\n]*> ${name}[(]" makers "${text}")
   string(REGEX MATCHALL "\n(struct|class|enum class|enum|union) ${name}" types "${text}")
   string(REGEX MATCHALL "\n(const|constexpr|static|inline|thread_local) [^\n(]*" lines "${text}")
   string(REGEX MATCHALL "[ *&]${name} *[={]" constants "${lines}")
-  set(names ${types} ${constants})
-  list(TRANSFORM names REPLACE "^.*[ *&](${name}) *[={]?$" "\\1")
-  list(APPEND functions ${makers})
-  list(TRANSFORM functions REPLACE "^[^(]*[ *&](${name}[(].*)$" "\\1")
-  list(TRANSFORM functions REPLACE "[ \n]+${name}(,|$)" "\\1")  # the parameters' names
-  list(TRANSFORM functions REPLACE "const |[ \n&]+" "")  # a call may mean either
-  list(TRANSFORM functions REPLACE "[(]$" "")  # without parameters: as a constant
-  list(APPEND names ${functions})
+  set(names ${functions} ${makers} ${types} ${constants})
+  list(TRANSFORM names REPLACE "^.*[ *&](${name}) *[(={]?$" "\\1")
   list(REMOVE_DUPLICATES names)
+  list(REMOVE_ITEM names to_json)  # each is for a type of its own
   set(${variable} ${names} PARENT_SCOPE)
 endfunction()
 
