@@ -21,7 +21,7 @@ if __name__ == "__main__":
     machines.need_dask(*sys.argv[1:2] or [""])
 sys.path.insert(0, str(machines.ROOT / "python"))
 from lathe.error import Error
-from lathe.workers import dispatcher, machine, security, simulate
+from lathe.workers import dispatcher, machine, security, simulate, usual
 
 
 class Placed:
@@ -115,7 +115,7 @@ def test_slow_for_a_while():
 
 
 def test_slow_for_long_and_for_good():
-    for last, dispatcher.SLOW, told in ((20, 60, 1), (10**6, 1, 2)):
+    for last, usual.SLOW, told in ((20, 60, 1), (10**6, 1, 2)):
         def slow(n, task, result, last=last):
             is_slow = 5 < n < last and task["do"] == "measure"
             return {**result, "own": 1.3} if is_slow else result

@@ -2,7 +2,6 @@
 import collections
 import json
 import queue
-import statistics
 import threading
 import time
 import uuid
@@ -10,6 +9,8 @@ import uuid
 from lathe.error import Error
 from lathe.workers import machine, security
 from lathe.workers.files import Files
+from lathe.workers.fitness import Fitness
+from lathe.workers.usual import Usual
 from lathe.workers.waiting import Waiting
 
 FAILURES = 3  # after which a task is given up
@@ -18,10 +19,6 @@ LIMIT = 600  # seconds for a task
 SILENT = 30  # seconds after which a worker that says nothing is taken to hang
 LOOK = 1.0  # seconds between two looks at the workers
 TRAVEL = 3  # seconds to wait for a short answer: a worker that is alive has sent it by then
-DRIFT = 0.25  # how much longer the original may take than usual
-USUAL = 15  # the times of the original that tell what is usual
-FEWEST = 3  # of which there must be so many
-SLOW = 300  # seconds after which a machine that got slower is taken as it is
 PAUSE = 5.0  # seconds before what was disturbed is measured again
 BATCH = 0.5  # seconds that a worker is to be busy with the variants of one task
 TOGETHER = 0.005  # seconds in which what comes in is taken together: Dask likes many at once
@@ -52,7 +49,7 @@ class Dispatcher:
     """
 
     def __init__(self, place, say, search, here, kind="", function=machine.do):
-        self._place, self._say, self._here = place, say, here
+        self._place, self._say = place, say
         self._kind, self._function = kind, function
         self._files = Files(search)
         self._inbox, self._open = queue.SimpleQueue(), {}
@@ -60,18 +57,15 @@ class Dispatcher:
         self._sent = {}  # by key
         self._able = {"scores": set(), "measures": set()}
         self._alone_since = {"scores": None, "measures": None}
-        self._told, self._seen, self._silent, self._sending = set(), {}, set(), set()
+        self._seen, self._silent, self._sending = {}, set(), set()
         self._ready = {}  # futures of workers that were told to get ready, by address
-        self._unfit = {}  # why workers cannot have the files of the search, by address
         self._threads, self._seconds = 1, None  # of a worker; for a variant, on a worker
-        self._usual, self._disturbed = collections.deque(maxlen=USUAL), {}  # since when, by host
+        self._usual = Usual(self._warn)
         self._busy = set()  # hosts that others use, of which the search heard
-        self._machine = here["machine"] if not kind else None
         self._name, self._count, self._looked = uuid.uuid4().hex[:8], 0, 0.0
         self._client = place.client()
         self._is_over = False
-        if not kind:
-            say({"machine": here})
+        self._fitness = Fitness(here, kind, say)
 
     def hear(self, message):
         """Takes a message of the search; from any thread. None: it is over."""
@@ -86,6 +80,9 @@ class Dispatcher:
                 self._send()
         finally:
             _quietly(self._client.close)
+
+    def _warn(self, text):
+        self._say({"warning": text})
 
     # What comes in.
 
@@ -145,7 +142,7 @@ class Dispatcher:
 
     def _answered(self, tasks, answer):
         if "needs" in answer:
-            if answer["worker"] in self._unfit:
+            if answer["worker"] in self._fitness.unfit:
                 for able in self._able.values():
                     able.discard(answer["worker"])
             else:
@@ -174,42 +171,21 @@ class Dispatcher:
         """Measures later what a machine could not measure that others use: that is no failure."""
         host = answer["host"]
         if host not in self._busy:
-            self._say({"warning": f"{host}: {answer['busy']}; it measures as soon as it is idle"})
+            self._warn(f"{host}: {answer['busy']}; it measures as soon as it is idle")
             self._busy.add(host)
         for task in tasks:
             task.not_before = time.monotonic() + PAUSE
             self._wait(task)
 
     def _is_trusted(self, task, answer, result):
-        """Did the original take as long as it usually does? What is much slower was disturbed."""
+        """Was the machine as quick as usual? If not, the task waits again."""
         own, host = result.get("own"), answer["host"]
         self._busy.discard(host)
-        if not own:
-            return True
-        usual = statistics.median(self._usual) if len(self._usual) >= FEWEST else None
-        if usual is None or own <= usual * (1 + DRIFT):
-            # It is never faster by luck: then what came before was disturbed.
-            if usual is not None and own < usual / (1 + DRIFT):
-                self._usual.clear()
-            self._usual.append(own)
-            self._disturbed.pop(host, None)
-            return True
-        now = time.monotonic()
-        if host not in self._disturbed:
-            self._say({"warning": f"{host} was {own / usual - 1:.0%} slower than usual: the "
-                                  f"original took {own * 1e3:.3f} ms, and else {usual * 1e3:.3f} "
-                                  "ms; such times are discarded"})
-            self._disturbed[host] = now
-        if now - self._disturbed[host] > SLOW:
-            self._say({"warning": f"{host} has been slower than usual for {SLOW} s: from now on "
-                                  f"{own * 1e3:.3f} ms is usual"})
-            self._usual.clear()
-            self._usual.append(own)
-            del self._disturbed[host]
+        if not own or self._usual.is_trusted(host, own):
             return True
         # Not the task's fault: it is measured again, on another machine if there is one.
         task.failed_on.add(answer["worker"])
-        task.not_before = now + PAUSE
+        task.not_before = time.monotonic() + PAUSE
         self._wait(task)
         return False
 
@@ -236,7 +212,7 @@ class Dispatcher:
         def kept(future):  # all of Dask's callbacks wait for this one
             try:
                 if future.status == "finished" and (reason := future.result(timeout=TRAVEL)):
-                    self._unfit[worker] = reason
+                    self._fitness.unfit[worker] = reason
             except Exception:  # the worker died before it could tell
                 pass
             self._sending.discard(worker)
@@ -245,7 +221,7 @@ class Dispatcher:
     def _get_ready(self):
         """Has workers load what every score needs, while the search itself begins. Nobody waits for
         that, and whoever fails in it fails again at a task."""
-        about = {**self._here, "machine": self._machine}
+        about = self._fitness.about_here()
         text = json.dumps({"task": {"search": self._files.search, "do": "ready"},
                            "files": self._files.name, "limit": LIMIT})
         for worker in self._able["scores"] - self._ready.keys():
@@ -278,11 +254,8 @@ class Dispatcher:
         able = {"scores": set(), "measures": set()}
         for address, each in workers.items():
             about = machine.about_in(each["resources"])
-            reasons = self._reasons(address, about)
-            # Machines of other names were not asked for: that they only score is no news.
-            is_meant = not (self._kind and about and about["kind"] != self._kind)
-            if is_meant or all(reasons.values()):
-                self._tell_of(address, about, self._told_of(reasons))
+            reasons = self._fitness.reasons(address, about)
+            self._fitness.tell_of(address, about, reasons)
             for kind, reason in reasons.items():
                 if not reason and address not in self._silent:
                     able[kind].add(address)
@@ -305,66 +278,17 @@ class Dispatcher:
         self._seen[address] = (worker["last_seen"], since)
         return now - since > SILENT
 
-    def _why_not(self, about):
-        """Says why a worker can do nothing; None if it may."""
-        if about is None:
-            return "it is a worker of Dask, but none of Lathe: 'lathe worker' starts those"
-        if about["version"] != self._here["version"]:
-            return f"it has Lathe {about['version']}, and this search {self._here['version']}"
-        return None
-
-    def _why_no_scores(self, about):
-        """Says why a machine scores nothing; None if it does."""
-        if about["architecture"] == self._here["architecture"]:
-            return None
-        return (f"it is {about['architecture']}, and this search scores on "
-                f"{self._here['architecture']}: its scores would have other bits")
-
-    def _why_no_measures(self, about):
-        """Says why a machine measures nothing; None if it does. The first one of a name says what
-        machines of that name are."""
-        if self._kind and about["kind"] == self._kind and self._machine is None:
-            self._machine = about["machine"]
-            self._say({"machine": {name: about.get(name) for name in self._here}})
-        if about["machine"] == self._machine and about["kind"] == (self._kind or about["kind"]):
-            return None
-        measured = self._machine or f"machines called '{self._kind}'"
-        named = f" ({about['kind']})" if about["kind"] else ""
-        return f"it is {about['machine']}{named}, and times are of {measured}"
-
-    def _reasons(self, address, about):
-        """Says why a worker does not do each kind of work; None where it does."""
-        unable = self._why_not(about) or self._unfit.get(address)
-        if unable:
-            return {"scores": unable, "measures": unable}
-        return {"scores": self._why_no_scores(about), "measures": self._why_no_measures(about)}
-
-    @staticmethod
-    def _told_of(reasons):
-        """Says what a worker does not do; "" if it does all."""
-        told = list(dict.fromkeys(reason for reason in reasons.values() if reason))
-        if not told or all(reasons.values()):
-            return "; ".join(told)
-        done, left = sorted(reasons, key=lambda kind: reasons[kind] is not None)
-        return f"it {done}, but {left} nothing: {told[0]}"
-
-    def _tell_of(self, address, about, reason):
-        if not reason or address in self._told:
-            return
-        self._told.add(address)
-        self._say({"warning": f"worker {(about or {}).get('host', '')} at {address}: {reason}"})
-
     def _check_somebody_is_there(self, workers):
         now = time.monotonic()
         for kind, waiting in self._waiting.items():
-            is_wanted = bool(waiting) or (kind == "measures" and self._machine is None)
+            is_wanted = bool(waiting) or (kind == "measures" and self._fitness.machine is None)
             is_alone = is_wanted and not self._able[kind]
             if not is_alone:
                 self._alone_since[kind] = None
                 continue
             self._alone_since[kind] = self._alone_since[kind] or now
             if now - self._alone_since[kind] > self._place.patience:
-                reasons = {self._reasons(address, machine.about_in(each["resources"]))[kind]
+                reasons = {self._fitness.reasons(address, machine.about_in(each["resources"]))[kind]
                            for address, each in workers.items()} - {None}
                 told = "; ".join(sorted(reasons)) or "'lathe worker' starts one"
                 raise Error(f"no worker at {self._place.address} {kind} for this search, for "
@@ -395,8 +319,8 @@ class Dispatcher:
 
     def _connect_again(self, error):
         """Waits for a scheduler that is gone, and begins again: no worker has a task of ours."""
-        self._say({"warning": f"the scheduler at {self._place.address} is gone "
-                              f"({security.why(error)}); waiting for it"})
+        self._warn(f"the scheduler at {self._place.address} is gone ({security.why(error)}); "
+                   "waiting for it")
         _quietly(self._client.close)
         end = time.monotonic() + self._place.patience
         while True:
@@ -441,7 +365,7 @@ class Dispatcher:
             room -= 1
             # Not where it failed before, or where nobody answers, if there are others.
             others = self._able[kind] - tasks[0].failed_on
-            if others and (self._silent or self._unfit or tasks[0].failed_on):
+            if others and (self._silent or self._fitness.unfit or tasks[0].failed_on):
                 self._submit(kind, [tasks], workers=sorted(others))
             else:
                 together.append(tasks)
@@ -471,7 +395,7 @@ class Dispatcher:
 
     def _submit(self, kind, groups, worker=None, **only):
         """Sends tasks, each group of which goes to one worker; to this one, if one is named."""
-        about = {**self._here, "machine": self._machine}
+        about = self._fitness.about_here()
         resource = (machine.scores(about) if kind == "scores"
                     else machine.measures(about, self._kind))
         keys = [self._next_key(tasks[0].do) for tasks in groups]
