@@ -15,7 +15,9 @@ bool is_meant(const Target& machine, const Target& wanted) {
   if (!wanted.is_gpu()) return machine.name == wanted.name;
   if (wanted.gpu.device != any_device) return machine.gpu.device == wanted.gpu.device;
   if (wanted.gpu.capability != 0) return machine.gpu.capability == wanted.gpu.capability;
-  return machine.gpu.multiprocessors == wanted.gpu.multiprocessors;
+  if (machine.has_warps() != wanted.has_warps()) return false;
+  return wanted.has_warps() ? machine.gpu.multiprocessors == wanted.gpu.multiprocessors
+                            : machine.cpu.vector_bytes == wanted.cpu.vector_bytes;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 // opencl.cpp: GPUs and whatever else has OpenCL. Interface: backend.h.
 //
-// A kernel is printed as OpenCL C (opencl_source.cpp), and the driver compiles it where it runs
+// Among devices there may be CPUs: their code is that of CPUs, with vectors, and blocks of one thread
+// share parallel loops. A kernel is printed as OpenCL C (opencl_source.cpp), and the driver compiles it where it runs
 // (runtime/opencl.c). So code is made for any device, also for those that are not here.
 #include "backends/backend_grid.h"
 #include "backends/llvm_library.h"
@@ -37,6 +38,7 @@ std::vector<Target> opencl_here() {
     gpu.most_threads = std::min<long>(gpu.most_threads, about.most_threads);
     gpu.shared_bytes = std::min<long>(gpu.shared_bytes, about.shared_bytes);
     gpu.model = about.model;
+    if (about.vector_bytes > 0) make_cpu(target, about.vector_bytes);
     result.push_back(std::move(target));
   }
   return result;

@@ -26,7 +26,8 @@ Json to_json(const Target& target) {
     json["gpu"] = {{"model", target.gpu.model},
                    {"multiprocessors", target.gpu.multiprocessors},
                    {"shared_bytes", target.gpu.shared_bytes},
-                   {"most_threads", target.gpu.most_threads}};
+                   {"most_threads", target.gpu.most_threads},
+                   {"warp", target.gpu.warp}};
   }
   return json;
 }
@@ -47,6 +48,7 @@ Target target_from_json(const Json& json, long workers) {
     target.gpu.multiprocessors = json["gpu"].at("multiprocessors");
     target.gpu.shared_bytes = json["gpu"].at("shared_bytes");
     target.gpu.most_threads = json["gpu"].at("most_threads");
+    target.gpu.warp = json["gpu"].value("warp", target.gpu.warp);
   }
   return target;
 }

@@ -78,7 +78,7 @@ std::vector<size_t> Elements::begin_tiles(const std::vector<LoopNode>& nodes) {
 
 long Elements::most_in_registers(size_t tensor) const {
   constexpr long by_far = 2;  // the compiler keeps some more in memory at little cost
-  if (target_.is_gpu()) {
+  if (target_.has_warps()) {
     return by_far * target_.gpu.registers * size_of(Number::f32) / size_of(tile_numbers_[tensor]);
   }
   return by_far * target_.cpu.registers * target_.cpu.vector_bytes / size_of(tile_numbers_[tensor]);

@@ -37,7 +37,8 @@ LoopTree scan_for(const Target& target, const Nest& nest, const std::vector<Layo
     Stored stored = contracted(nest, layouts);
     return scan(stored.nest, stored.layouts);
   }
-  Stored stored = contracted(with_spaces(nest, settled_spaces(in_threads(nest))), layouts);
+  Nest blocks = target.has_warps() ? nest : in_blocks(nest);
+  Stored stored = contracted(with_spaces(blocks, settled_spaces(in_threads(blocks))), layouts);
   stored = indexed_by_loops(stored.nest, stored.layouts);
   Nest threads = in_threads(stored.nest);
   Synchronised found = synchronised(threads, Copies::own);

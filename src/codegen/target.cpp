@@ -170,16 +170,20 @@ std::optional<long> device_of(const std::string& name, const std::string& stem) 
   return fits ? std::optional(std::stol(digits)) : std::nullopt;
 }
 
-/// Returns the device elsewhere that "opencl:units=132" says: as any other, but for the blocks that
-/// it runs at the same time.
+/// Returns the device elsewhere that "opencl:units=132" says, as any other, but for the blocks that
+/// it runs at the same time; or "opencl:vectors=64", a CPU with vectors of so many bytes.
 std::optional<Target> opencl_elsewhere(const std::string& name) {
-  static const std::regex form("opencl:units=([1-9][0-9]{0,3})");
+  static const std::regex form("opencl:(?:units=([1-9][0-9]{0,3})|vectors=(16|32|64))");
   std::smatch found;
   if (!std::regex_match(name, found, form)) return std::nullopt;
   Target target = opencl_target();
   target.name = name;
   target.gpu.device = any_device;
-  target.gpu.multiprocessors = std::stol(found[1]);
+  if (found[1].matched) {
+    target.gpu.multiprocessors = std::stol(found[1]);
+  } else {
+    make_cpu(target, std::stol(found[2]));
+  }
   return target;
 }
 
@@ -247,6 +251,16 @@ long cache_bytes(int level) {
 }
 
 const std::vector<Target>& targets() { return cpus(); }
+
+void make_cpu(Target& opencl, long vector_bytes) {
+  const Target* found = &cpus().front();
+  for (const Target& target : cpus()) {
+    long bytes = target.cpu.vector_bytes;
+    if (bytes <= vector_bytes && bytes > found->cpu.vector_bytes) found = &target;
+  }
+  opencl.cpu = found->cpu;
+  opencl.gpu.warp = 1;
+}
 
 const std::vector<Target>& gpu_targets() {
   static const std::vector<Target> all = all_gpus();

@@ -42,7 +42,7 @@ struct Cpu {
 
 /// What a GPU has: machines whose kernels are run by blocks of threads.
 struct Gpu {
-  long warp = 32;                ///< threads that run together
+  long warp = 32;                ///< threads that run together; 1: a CPU behind a driver for GPUs
   long shared_bytes = 32 << 10;  ///< of a block
   long most_threads = 256;       ///< of a block
   long registers = 64;           ///< of a thread, 32 bits each, that schedules count on
@@ -72,6 +72,9 @@ struct Target {
   bool is_gpu() const {
     return architecture == Architecture::opencl || architecture == Architecture::nvptx;
   }
+  /// Do threads run together, each computing with one number? If not, a thread has vectors, as "cpu"
+  /// says, and a block of several threads is a loop.
+  bool has_warps() const { return is_gpu() && gpu.warp > 1; }
   bool has(Extra extra) const { return cpu.extras.contains(extra); }
   long lanes(long element_bytes) const { return cpu.vector_bytes / element_bytes; }
 };
@@ -93,6 +96,10 @@ long cache_bytes(int level);
 
 /// Returns all CPUs that Lathe can compile for, sorted by name.
 const std::vector<Target>& targets();
+
+/// Makes a target for OpenCL a CPU: with what those have whose vectors are that long, or the next
+/// shorter ones.
+void make_cpu(Target& opencl, long vector_bytes);
 
 /// Returns all GPUs that Lathe can compile for: the first device of each kind, "opencl" and "cuda",
 /// then the kinds of CUDA devices, "cuda:sm_90". A first device that is not here is an ordinary

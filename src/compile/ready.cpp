@@ -37,7 +37,7 @@ PassContext context_of(const CompileOptions& options) {
   Element data = dot_data(options.target);
   long terms = std::max(1L, terms_of_dot(options.target, Element::i8, data));
   // Threads side by side read what lies side by side: positions, of which there are more.
-  auto usual = options.target.is_gpu() ? PassContext::Usual::plain : PassContext::Usual::blocks;
+  auto usual = options.target.has_warps() ? PassContext::Usual::plain : PassContext::Usual::blocks;
   return {options.target.workers,         options.memory, options.layouts, data, terms, usual,
           options.target.cpu.vector_bytes};
 }

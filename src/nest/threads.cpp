@@ -125,11 +125,49 @@ class Threads {
   }
 };
 
+/// Is a loop of a place bound to blocks or threads?
+bool has_axis(const Nest& nest, const Place& outermost) {
+  auto is_bound = [](const Loop& loop) { return is_axis(loop.mark); };
+  return std::any_of(outermost.statements.begin(), outermost.statements.end(), [&](size_t s) {
+    return std::any_of(nest.order[s].loops.begin(), nest.order[s].loops.end(), is_bound);
+  });
+}
+
+/// Returns how many of the outermost loops are parallel and around all statements of a place; three
+/// at most, as there are axes.
+size_t count_parallel(const Nest& nest, const Place& outermost) {
+  constexpr size_t most = 3;
+  const Place* place = &outermost;
+  const std::vector<Loop>& loops = nest.order[place->statements.front()].loops;
+  size_t count = 0;
+  while (place->is_loop && count < most && loops[place->depth].mark == Mark::parallel) {
+    ++count;
+    if (place->body.size() != 1) break;
+    place = &place->body.front();
+  }
+  return count;
+}
+
 }  // namespace
 
 Nest in_threads(const Nest& nest) {
   if (find_axis(nest) == nullptr) return nest;
   return {nest.name, nest.meaning, Threads(nest).run()};
+}
+
+Nest in_blocks(const Nest& nest) {
+  constexpr Mark axes[] = {Mark::block_x, Mark::block_y, Mark::block_z};
+  std::vector<Order> order = nest.order;
+  for (const Place& outermost : places(nest.order)) {
+    size_t count = has_axis(nest, outermost) ? 0 : count_parallel(nest, outermost);
+    for (size_t s : outermost.statements) {
+      for (size_t depth = 0; depth < order[s].loops.size(); ++depth) {
+        Mark& mark = order[s].loops[depth].mark;
+        if (mark == Mark::parallel) mark = depth < count ? axes[count - 1 - depth] : Mark::serial;
+      }
+    }
+  }
+  return {nest.name, nest.meaning, std::move(order)};
 }
 
 size_t count_axes(const Order& order) {

@@ -19,6 +19,11 @@ namespace lathe {
 /// Throws a UserError if two loops around a statement are bound to one axis.
 Nest in_threads(const Nest& nest);
 
+/// Returns the nest with the parallel loops of each outermost place as blocks, which share their
+/// iterations: three at most, as there are axes, and none beside loops that are bound. Parallel
+/// loops further inside run in order, as they do on a CPU.
+Nest in_blocks(const Nest& nest);
+
 /// Returns how many of the outermost loops of a statement are blocks or threads, in a nest that
 /// in_threads() made.
 size_t count_axes(const Order& order);

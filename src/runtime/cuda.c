@@ -159,6 +159,7 @@ static int describe(int ordinal, struct lathe_device* about) {
   about->multiprocessors = attribute(device, MULTIPROCESSORS);
   about->most_threads = attribute(device, MOST_THREADS);
   about->shared_bytes = attribute(device, SHARED_BYTES);
+  about->vector_bytes = 0;
   return 0;
 }
 

@@ -19,6 +19,9 @@ struct lathe_device {
   int32_t version; /* of CUDA's instructions: 90 is sm_90; otherwise 0 */
   int32_t multiprocessors, most_threads;
   int64_t shared_bytes; /* of a block */
+  /* A processor runs the threads of a block one after the other, and each may use vectors of so
+     many bytes. 0: they run together, as on a GPU. */
+  int32_t vector_bytes;
 };
 
 /* Where a tensor begins on a device. */

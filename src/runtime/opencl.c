@@ -15,15 +15,18 @@ enum {
   OUT_OF_HOST_MEMORY = -6,
   BUILD_FAILED = -11,
   WRONG_GROUP = -54,
-  COMPUTE_UNITS = 0x1002, /* what can be asked */
+  DEVICE_KIND = 0x1000, /* what can be asked */
+  COMPUTE_UNITS = 0x1002,
   MOST_THREADS = 0x1004,
   LOCAL_BYTES = 0x1023,
   DEVICE_NAME = 0x102B,
+  LANES_OF_FLOAT = 0x103A,
   BUILD_LOG = 0x1183,
   READ_AND_WRITE = 1,
 };
 /* Kinds of devices, those first that are the fastest, most of the time: GPUs, accelerators, CPUs. */
-static const uint64_t kinds_of_devices[] = {4, 8, 2};
+enum { A_CPU = 2 };
+static const uint64_t kinds_of_devices[] = {4, 8, A_CPU};
 
 static struct {
   int (*platforms)(uint32_t most, platform* list, uint32_t* count);
@@ -186,10 +189,12 @@ static int find_device(int number, device* found) {
 
 static int describe(int number, struct lathe_device* about) {
   device device;
-  uint32_t units = 0;
+  uint32_t units = 0, lanes = 0;
   size_t threads = 0;
-  uint64_t local = 0;
+  uint64_t local = 0, kind = 0;
   if (find_device(number, &device)) return -1;
+  opencl.device_info(device, DEVICE_KIND, sizeof kind, &kind, NULL);
+  if (kind & A_CPU) opencl.device_info(device, LANES_OF_FLOAT, sizeof lanes, &lanes, NULL);
   opencl.device_info(device, COMPUTE_UNITS, sizeof units, &units, NULL);
   opencl.device_info(device, MOST_THREADS, sizeof threads, &threads, NULL);
   opencl.device_info(device, LOCAL_BYTES, sizeof local, &local, NULL);
@@ -200,6 +205,7 @@ static int describe(int number, struct lathe_device* about) {
   about->multiprocessors = (int32_t)units;
   about->most_threads = (int32_t)threads;
   about->shared_bytes = (int64_t)local;
+  about->vector_bytes = (int32_t)(lanes * sizeof(float));
   return 0;
 }
 

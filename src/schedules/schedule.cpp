@@ -26,7 +26,7 @@ std::optional<Scheduled> scheduled_by(const Schedule& candidate, const Situation
 }
 
 bool is_for(const Schedule& candidate, const Target& target) {
-  return target.is_gpu() == (candidate.machines == Schedule::Machines::gpus);
+  return target.has_warps() == (candidate.machines == Schedule::Machines::gpus);
 }
 
 /// Returns the templates for a target in the order in which they are tried.

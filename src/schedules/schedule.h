@@ -71,7 +71,7 @@ struct Schedule {
   /// Is the template likely quicker than those after it? Null: yes. A search may still choose a
   /// template that is not.
   bool (*is_worth_it)(const Situation& situation) = nullptr;
-  /// The machines that a template writes recipes for.
+  /// The machines that a template writes recipes for: those whose threads run together, or not.
   enum class Machines { cpus, gpus };
   Machines machines = Machines::cpus;
 

@@ -84,10 +84,27 @@ inline std::optional<Target> opencl_machine() {
   }
 }
 
+/// Returns that device as a GPU, also if it is a CPU: PoCL runs what is for GPUs, in its time.
+inline std::optional<Target> opencl_gpu() {
+  std::optional<Target> target = opencl_machine();
+  if (!target) return std::nullopt;
+  target->gpu.warp = Gpu{}.warp;
+  target->cpu = target_named("opencl").cpu;
+  return target;
+}
+
 /// Returns what kernels are checked on: the target of cases that are written, or the first OpenCL
 /// device of this computer. Nothing if there is none.
 inline std::optional<Target> checked_target() {
-  return cases_target() ? cases_target() : opencl_machine();
+  return cases_target() ? cases_target() : opencl_gpu();
+}
+
+/// Returns what else OpenCL kernels are made for: a CPU, whose threads have vectors. They run on any
+/// device. Nothing for CUDA.
+inline std::optional<Target> as_cpu(Target target) {
+  if (target.architecture != Architecture::opencl) return std::nullopt;
+  if (target.has_warps()) make_cpu(target, 64);
+  return target;
 }
 
 }  // namespace lathe::test
@@ -97,7 +114,7 @@ inline std::optional<Target> checked_target() {
   if (!target) GTEST_SKIP() << "no OpenCL device; scripts/setup installs PoCL, which makes one"
 
 /// Skips a test where there is no OpenCL device.
-#define LATHE_NEEDS_OPENCL(target) LATHE_NEEDS_SOME(target, ::lathe::test::opencl_machine())
+#define LATHE_NEEDS_OPENCL(target) LATHE_NEEDS_SOME(target, ::lathe::test::opencl_gpu())
 
 /// Skips a test where there is nothing that its kernels are checked on, here or elsewhere.
 #define LATHE_NEEDS_DEVICE(target) LATHE_NEEDS_SOME(target, ::lathe::test::checked_target())

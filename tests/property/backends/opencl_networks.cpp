@@ -107,8 +107,7 @@ void write_network(const std::string& name, const Compiled& compiled,
   write_cases(compiled.target, compiled.objects, {network});
 }
 
-TEST(OpenClNetworks, ComputeWhatTheCpuDoes) {
-  LATHE_NEEDS_DEVICE(target);
+void expect_as_on_the_cpu(const Target& target) {
   bool all = environment("LATHE_NETWORKS", 0) != 0;
   for (const auto& [name, options] : networks) {
     if (!all && name != networks.front().first) break;
@@ -118,7 +117,7 @@ TEST(OpenClNetworks, ComputeWhatTheCpuDoes) {
     CompileOptions here;
     here.target = native_target();
     CompileOptions there;
-    there.target = *target;
+    there.target = target;
     std::vector<Array> wanted = Runner(compile(graph, here), 1).run(inputs);
     Compiled compiled = compile(graph, there);
     if (cases_target()) {
@@ -127,6 +126,18 @@ TEST(OpenClNetworks, ComputeWhatTheCpuDoes) {
       expect_close(Runner(compiled, 1).run(inputs), wanted, name);
     }
   }
+}
+
+TEST(OpenClNetworks, ComputeWhatTheCpuDoes) {
+  LATHE_NEEDS_DEVICE(target);
+  expect_as_on_the_cpu(*target);
+}
+
+TEST(OpenClNetworks, OfCpusComputeWhatTheCpuDoes) {
+  LATHE_NEEDS_DEVICE(machine);
+  auto target = as_cpu(*machine);
+  if (!target) GTEST_SKIP() << "no OpenCL target: CUDA devices are no CPUs";
+  expect_as_on_the_cpu(*target);
 }
 
 }  // namespace

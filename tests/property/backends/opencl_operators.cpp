@@ -71,6 +71,27 @@ TEST(OpenClOperators, ComputeWhatTheInterpreterDoes) {
   run_all_on_device(cases, *target);
 }
 
+/// A CPU behind OpenCL gets the templates for CPUs: vectors, and blocks of one thread.
+TEST(OpenClOperators, OfCpusComputeWhatTheInterpreterDoes) {
+  LATHE_NEEDS_DEVICE(machine);
+  auto target = as_cpu(*machine);
+  if (!target) GTEST_SKIP() << "no OpenCL target: CUDA devices are no CPUs";
+  Context ctx;
+  std::vector<CompiledCase> cases;
+  long contractions = 0, shared = 0;
+  for (const std::string& text : operator_examples()) {
+    cases.push_back(case_of_operator(text, ctx, *target));
+    contractions += cases.back().story.find("\ncontraction") != std::string::npos ? 1 : 0;
+    for (const Code& code : cases.back().kernels) {
+      EXPECT_EQ(code.threads(), 1) << cases.back().story;
+      shared += code.blocks() > 1 ? 1 : 0;
+    }
+  }
+  EXPECT_GE(contractions, 8);
+  EXPECT_GE(shared, 8);
+  run_all_on_device(cases, *machine);
+}
+
 /// On a machine with many multiprocessors slices of the threads of a block share sums.
 TEST(OpenClOperators, SlicesOfSumsComputeWhatTheInterpreterDoes) {
   LATHE_NEEDS_DEVICE(machine);

@@ -38,8 +38,8 @@ void compare(const Unit& unit, const Target& target, Counts& counts) {
   }
 }
 
-TEST(OpenClUnits, ComputeWhatTheInterpreterDoes) {
-  LATHE_NEEDS_DEVICE(target);
+/// Compares the units of networks on a device that is here.
+void compare_networks(const Target& target) {
   if (cases_target()) return;  // units are compared where the device is
   std::vector<std::string> names{"resnet20-cifar"};
   if (environment("LATHE_NETWORKS", 0) != 0) {
@@ -50,10 +50,10 @@ TEST(OpenClUnits, ComputeWhatTheInterpreterDoes) {
   Counts all;
   for (const std::string& name : names) {
     Counts counts;
-    for (const NodeUnit& node : units_for(initialised(load_model(name), 1), *target)) {
+    for (const NodeUnit& node : units_for(initialised(load_model(name), 1), target)) {
       if (!seen.insert(node.unit.key).second) continue;
       SCOPED_TRACE(name + ", " + node.node + ": " + node.unit.key);
-      compare(node.unit, *target, counts);
+      compare(node.unit, target, counts);
     }
     std::cout << name << ": " << counts.some << " units at their size, " << counts.whole
               << " made smaller\n"
@@ -65,6 +65,16 @@ TEST(OpenClUnits, ComputeWhatTheInterpreterDoes) {
     std::cout << count << " unchecked: " << why << "\n";
   }
   EXPECT_GE(all.some, 8);
+}
+
+TEST(OpenClUnits, ComputeWhatTheInterpreterDoes) {
+  LATHE_NEEDS_DEVICE(target);
+  compare_networks(*target);
+}
+
+TEST(OpenClUnits, OfCpusComputeWhatTheInterpreterDoes) {
+  LATHE_NEEDS_DEVICE(machine);
+  if (auto target = as_cpu(*machine)) compare_networks(*target);
 }
 
 }  // namespace

@@ -42,6 +42,22 @@ TEST(OpenClSource, FourNeighboursAreOneAccess) {
   }
 }
 
+/// There blocks share parallel loops, a thread has vectors, and sums stay in its registers.
+TEST(OpenClSource, OfCpusHasVectorsAndBlocksOfOneThread) {
+  Graph graph = initialised(load_model("resnet20-cifar"), 1);
+  Target target = target_named("opencl:vectors=64");
+  Compiled compiled = compile(graph, {.target = target, .max_error = 0});
+  std::string text;
+  for (const std::string& object : compiled.objects) text += object;
+  for (const char* part : {"reqd_work_group_size(1, 1, 1)", "get_group_id(0)", "= LATHE_FMA(v",
+                           "= vload16(0, t"}) {
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  }
+  for (const char* part : {"__private", "__local", "barrier("}) {
+    EXPECT_EQ(text.find(part), std::string::npos) << part;
+  }
+}
+
 TEST(OpenClSource, TilesFitIntoTheMemoryOfABlock) {
   // Lowering refuses a kernel that needs more.
   Graph graph = initialised(load_model("resnet20-cifar"), 1);
@@ -56,6 +72,12 @@ TEST(OpenClDevice, TellsWhatIsMissing) {
   expect_failure([] { target_named("opencl:x"); }, {"unknown target 'opencl:x'"});
   EXPECT_EQ(target_named("opencl:2").gpu.device, 2);
   EXPECT_EQ(target_named("opencl:units=40").gpu.multiprocessors, 40);
+  Target cpu = target_named("opencl:vectors=32");
+  EXPECT_EQ(cpu.cpu.vector_bytes, 32);
+  EXPECT_EQ(cpu.cpu.registers, 16);
+  EXPECT_TRUE(cpu.is_gpu());
+  EXPECT_FALSE(cpu.has_warps());
+  expect_failure([] { target_named("opencl:vectors=8"); }, {"unknown target 'opencl:vectors=8'"});
   expect_failure([] { target_named("opencl:units=0"); }, {"unknown target 'opencl:units=0'"});
   expect_failure([] { machine_named("opencl:units=4000"); }, {"no machine for the target"});
   LATHE_NEEDS_OPENCL(target);
