@@ -124,8 +124,8 @@ std::string description(const Target& target, const Backend& backend) {
 std::string gpu_description(const Target& target) {
   const Gpu& gpu = target.gpu;
   if (!target.has_warps()) {
-    return fmt::format("a CPU: vectors of {} bytes, {} multiprocessors", target.cpu.vector_bytes,
-                       gpu.multiprocessors);
+    return fmt::format("a CPU of {} cores, vectors of {} bytes", gpu.multiprocessors,
+                       target.cpu.vector_bytes);
   }
   std::string text = fmt::format("blocks of {} threads, {} KiB shared, {} multiprocessors",
                                  gpu.most_threads, gpu.shared_bytes >> 10, gpu.multiprocessors);
