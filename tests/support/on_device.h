@@ -93,14 +93,17 @@ inline std::optional<Target> opencl_gpu() {
   return target;
 }
 
-/// Returns what kernels are checked on: the target of cases that are written, or the first OpenCL
-/// device of this computer. Nothing if there is none.
+/// Returns what kernels are checked on: the target of cases that are written; the machine of this
+/// computer that LATHE_TARGET names, like cuda; or the first OpenCL device. Nothing if there is
+/// none.
 inline std::optional<Target> checked_target() {
-  return cases_target() ? cases_target() : opencl_gpu();
+  if (cases_target()) return cases_target();
+  const char* named = std::getenv("LATHE_TARGET");
+  return named != nullptr ? machine_named(named) : opencl_gpu();
 }
 
-/// Returns what else OpenCL kernels are made for: a CPU, whose threads have vectors. They run on any
-/// device. Nothing for CUDA.
+/// Returns what else OpenCL kernels are made for: a CPU, whose threads have vectors. They run on
+/// any device. Nothing for CUDA.
 inline std::optional<Target> as_cpu(Target target) {
   if (target.architecture != Architecture::opencl) return std::nullopt;
   if (target.has_warps()) make_cpu(target, 64);

@@ -1,6 +1,7 @@
-// Units of built-in networks, at their own size and made smaller, compute on an OpenCL device what
-// the interpreter does. A driver takes about a second for each, so that a small network must do;
-// LATHE_NETWORKS=1 takes the units of all that are built in, LATHE_NETWORKS=vgg16,resnet34 of these.
+// Units of built-in networks, at their own size and made smaller, compute on an OpenCL device, or
+// on another GPU of this computer (LATHE_TARGET=cuda), what the interpreter does. A driver takes
+// about a second for each, so that a small network must do. LATHE_NETWORKS=1 takes the units of all
+// that are built in, LATHE_NETWORKS=vgg16,resnet34 those of two.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
