@@ -11,12 +11,16 @@ namespace {
 
 using poly::Affine;
 
-/// Which loops are indices of an access, each of one dimension? Nothing if there are other indices.
-std::optional<std::vector<bool>> plain_indices(const Access& access, const Order& order) {
+/// Which loops are indices of an access, each of one dimension? Nothing if there are other indices,
+/// or if a loop counts further than the dimension: there begin the elements of others.
+std::optional<std::vector<bool>> plain_indices(const Access& access, const Order& order,
+                                               const std::vector<long>& shape) {
   std::vector<poly::Interval> ranges;
   for (const Loop& loop : order.loops) ranges.push_back({0, loop.extent - 1});
   std::vector<bool> indices(order.loops.size(), false);
+  size_t dimension = 0;
   for (const isl::aff& part : poly::parts(access.at.pullback(order.instance))) {
+    long extent = shape.at(dimension++);
     Affine index = poly::narrowed(poly::take_apart(part), ranges);
     if (index.is_constant()) continue;
     if (!index.is_linear() || index.constant != 0) return std::nullopt;
@@ -24,7 +28,7 @@ std::optional<std::vector<bool>> plain_indices(const Access& access, const Order
     if (std::count(involved.begin(), involved.end(), true) != 1) return std::nullopt;
     auto depth =
         static_cast<size_t>(std::find(involved.begin(), involved.end(), true) - involved.begin());
-    if (index.coefficients[depth] != 1) return std::nullopt;
+    if (index.coefficients[depth] != 1 || order.loops[depth].extent > extent) return std::nullopt;
     indices[depth] = true;
   }
   return indices;
@@ -53,7 +57,7 @@ class Phantoms {
     const Tensor& tensor = nest_.tensors()[s.write.tensor];
     bool own = tensor.space == Space::privately;
     if (tensor.role != Role::local || (!own && tensor.space != Space::shared)) return;
-    auto indices = plain_indices(s.write, order);
+    auto indices = plain_indices(s.write, order, tensor.shape);
     if (!indices) return;
     // A thread has what is private to itself.
     if (own)
@@ -76,8 +80,9 @@ class Phantoms {
   /// Is there an element to read, wherever these coordinates are?
   bool is_there(const LoopNode& node, size_t read, const std::vector<bool>& coordinates) const {
     const Access& access = nest_.statements()[node.statement].reads[read];
-    if (nest_.tensors()[access.tensor].role == Role::local) {
-      return plain_indices(access, nest_.order[node.statement]).has_value();
+    const Tensor& tensor = nest_.tensors()[access.tensor];
+    if (tensor.role == Role::local) {
+      return plain_indices(access, nest_.order[node.statement], tensor.shape).has_value();
     }
     std::vector<bool> involved = poly::involved(node.reads[read]);
     for (size_t i = 0; i < std::min(involved.size(), coordinates.size()); ++i) {

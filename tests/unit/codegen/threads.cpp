@@ -58,6 +58,23 @@ TEST(ThreadCode, SumsStayInRegistersAcrossBarriers) {
   EXPECT_GT(text.find("at O"), text.rfind("barrier")) << text;
 }
 
+/// Rows of the copy that it does not have are those of its neighbour.
+TEST(ThreadCode, ThreadsBeyondATensorsEndCopyNothing) {
+  Context ctx;
+  Nest nest = with_starts(replay(
+      parse_op(ctx, "matmul(i=4, j=8, k=8)"),
+      parse_recipe("split(k, 2) -> reorder(k.o, i, j, k.i) -> pack(B) -> rename(pack:k.o, p.o) -> "
+                   "rename(pack:k.i, p.i) -> rename(pack:j, p.j) -> pack(B.packed, k.o, shared) -> "
+                   "bind(pack2:k.i, thread.y) -> bind(pack2:j, thread.x) -> "
+                   "bind(matmul:i, thread.y) -> bind(matmul:j, thread.x)")));
+  LoopTree tree = scan_for(target_named("opencl"), nest, row_major_layouts(nest));
+  std::string text = print(tree);
+  size_t copy = text.find("B.packed.packed[0, thread.x, thread.y] = ");
+  ASSERT_NE(copy, text.npos) << text;
+  size_t line = text.rfind('\n', copy), before = text.rfind('\n', line - 1);
+  EXPECT_NE(text.substr(before, line - before).find("if -thread.y + 1 >= 0:"), text.npos) << text;
+}
+
 TEST(ThreadCode, LoopsWithBarriersRunInOrder) {
   // Threads j and j + 2 update the same elements, in different iterations of i.
   Context ctx;
