@@ -63,6 +63,7 @@ void compare_networks(const Target& target) {
     Counts counts;
     for (const NodeUnit& node : units_for(initialised(load_model(name), 1), target)) {
       if (!seen.insert(node.unit.key).second) continue;
+      if (environment("LATHE_TELL", 0) != 0) std::cout << node.node << std::endl;
       SCOPED_TRACE(name + ", " + node.node + ": " + node.unit.key);
       compare(node.unit, target, counts);
     }
