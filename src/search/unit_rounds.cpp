@@ -200,7 +200,10 @@ std::vector<UnitRounds::Candidate> UnitRounds::made(
     std::vector<Json> answers(choices.size());
     for_each_index(choices.size(), processors(),
                    [&](size_t i) { answers[i] = compile_one(choices[i]); });
-    return Json(answers).dump(-1, ' ', false, Json::error_handler_t::replace);
+    // Records have bytes of constants, which no text could hold.
+    std::string bytes;
+    Json::to_cbor(Json(answers), bytes);
+    return bytes;
   };
   Outcome outcome = isolated(work, seconds_for_each * static_cast<double>(choices.size()));
   std::vector<Candidate> result;
@@ -211,7 +214,7 @@ std::vector<UnitRounds::Candidate> UnitRounds::made(
     }
     return result;
   }
-  Json answers = outcome.failure.empty() ? Json::parse(outcome.result)
+  Json answers = outcome.failure.empty() ? Json::from_cbor(outcome.result)
                                          : Json::array({Json{{"failure", outcome.failure}}});
   for (size_t i = 0; i < choices.size(); ++i) {
     const Json& json = answers[i];
