@@ -1,8 +1,9 @@
 // opencl.cpp: GPUs and whatever else has OpenCL. Interface: backend.h.
 //
-// Among devices there may be CPUs: their code is that of CPUs, with vectors, and blocks of one thread
-// share parallel loops. A kernel is printed as OpenCL C (opencl_source.cpp), and the driver compiles it where it runs
-// (runtime/opencl.c). So code is made for any device, also for those that are not here.
+// Among devices there may be CPUs: their code is that of CPUs, with vectors, and blocks of one
+// thread share parallel loops. A kernel is printed as OpenCL C (opencl_source.cpp), and the driver
+// compiles it where it runs (runtime/opencl.c). So code is made for any device, also for those that
+// are not here.
 #include "backends/backend_grid.h"
 #include "backends/llvm_library.h"
 #include "backends/opencl_source.h"

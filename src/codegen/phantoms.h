@@ -14,8 +14,8 @@ namespace lathe {
 
 /// Lets statements run where a condition keeps them from it: if what they write then is in private
 /// or shared memory, indexed by loops that end where the tensor does, so that no other instance has
-/// the same element; and if what they read is there. Products of matrices keep their conditions: they know what to do with them
-/// (matrices.h).
+/// the same element; and if what they read is there. Products of matrices keep their conditions:
+/// they know what to do with them (matrices.h).
 void allow_phantoms(LoopTree& tree, const Target& target);
 
 }  // namespace lathe

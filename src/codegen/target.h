@@ -72,8 +72,8 @@ struct Target {
   bool is_gpu() const {
     return architecture == Architecture::opencl || architecture == Architecture::nvptx;
   }
-  /// Do threads run together, each computing with one number? If not, a thread has vectors, as "cpu"
-  /// says, and a block of several threads is a loop.
+  /// Do threads run together, each computing with one number? If not, a thread has vectors, as
+  /// "cpu" says, and a block of several threads is a loop.
   bool has_warps() const { return is_gpu() && gpu.warp > 1; }
   bool has(Extra extra) const { return cpu.extras.contains(extra); }
   long lanes(long element_bytes) const { return cpu.vector_bytes / element_bytes; }

@@ -49,8 +49,8 @@ TEST(OpenClSource, OfCpusHasVectorsAndBlocksOfOneThread) {
   Compiled compiled = compile(graph, {.target = target, .max_error = 0});
   std::string text;
   for (const std::string& object : compiled.objects) text += object;
-  for (const char* part : {"reqd_work_group_size(1, 1, 1)", "get_group_id(0)", "= LATHE_FMA(v",
-                           "= vload16(0, t"}) {
+  for (const char* part :
+       {"reqd_work_group_size(1, 1, 1)", "get_group_id(0)", "= LATHE_FMA(v", "= vload16(0, t"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part;
   }
   for (const char* part : {"__private", "__local", "barrier("}) {
