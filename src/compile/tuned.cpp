@@ -218,8 +218,10 @@ std::string tuned_path() {
 
 namespace {
 
-/// Returns what a GPU's code depends on: all but which device it is.
+/// Returns what a GPU's code depends on: all but which device it is. Of a CPU behind OpenCL that is
+/// how long its vectors are.
 std::string kind_of_gpu(const Target& target) {
+  if (!target.has_warps()) return fmt::format("opencl {} bytes ", target.cpu.vector_bytes);
   std::string kind = target.architecture == Architecture::opencl
                          ? "opencl"
                          : fmt::format("cuda sm_{}", target.gpu.capability);

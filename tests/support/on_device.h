@@ -121,3 +121,9 @@ inline std::optional<Target> as_cpu(Target target) {
 
 /// Skips a test where there is nothing that its kernels are checked on, here or elsewhere.
 #define LATHE_NEEDS_DEVICE(target) LATHE_NEEDS_SOME(target, ::lathe::test::checked_target())
+
+/// Skips a test where OpenCL kernels for CPUs are not checked.
+#define LATHE_NEEDS_CPU(target)                          \
+  LATHE_NEEDS_DEVICE(target##_itself);                   \
+  auto target = ::lathe::test::as_cpu(*target##_itself); \
+  if (!target) GTEST_SKIP() << "no OpenCL target: CUDA devices are no CPUs"

@@ -134,9 +134,7 @@ TEST(OpenClNetworks, ComputeWhatTheCpuDoes) {
 }
 
 TEST(OpenClNetworks, OfCpusComputeWhatTheCpuDoes) {
-  LATHE_NEEDS_DEVICE(machine);
-  auto target = as_cpu(*machine);
-  if (!target) GTEST_SKIP() << "no OpenCL target: CUDA devices are no CPUs";
+  LATHE_NEEDS_CPU(target);
   expect_as_on_the_cpu(*target);
 }
 

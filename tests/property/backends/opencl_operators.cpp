@@ -73,9 +73,7 @@ TEST(OpenClOperators, ComputeWhatTheInterpreterDoes) {
 
 /// A CPU behind OpenCL gets the templates for CPUs: vectors, and blocks of one thread.
 TEST(OpenClOperators, OfCpusComputeWhatTheInterpreterDoes) {
-  LATHE_NEEDS_DEVICE(machine);
-  auto target = as_cpu(*machine);
-  if (!target) GTEST_SKIP() << "no OpenCL target: CUDA devices are no CPUs";
+  LATHE_NEEDS_CPU(target);
   Context ctx;
   std::vector<CompiledCase> cases;
   long contractions = 0, shared = 0;
@@ -89,7 +87,7 @@ TEST(OpenClOperators, OfCpusComputeWhatTheInterpreterDoes) {
   }
   EXPECT_GE(contractions, 8);
   EXPECT_GE(shared, 8);
-  run_all_on_device(cases, *machine);
+  run_all_on_device(cases, *target);
 }
 
 /// On a machine with many multiprocessors slices of the threads of a block share sums.

@@ -85,8 +85,8 @@ TEST(OpenClUnits, ComputeWhatTheInterpreterDoes) {
 }
 
 TEST(OpenClUnits, OfCpusComputeWhatTheInterpreterDoes) {
-  LATHE_NEEDS_DEVICE(machine);
-  if (auto target = as_cpu(*machine)) compare_networks(*target);
+  LATHE_NEEDS_CPU(target);
+  compare_networks(*target);
 }
 
 }  // namespace

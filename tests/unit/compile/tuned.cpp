@@ -171,5 +171,15 @@ TEST(Tuned, FilesOfEarlierVersionsHaveNoLayouts) {
   EXPECT_FALSE(tuned_layouts(path, native_target(), 1));
 }
 
+/// What was found for a GPU says nothing about a CPU behind OpenCL. How many cores that has does
+/// not change its code.
+TEST(Tuned, CpusBehindOpenClHaveChoicesOfTheirOwn) {
+  Target gpu = target_named("opencl"), cpu = target_named("opencl:vectors=64"), here = cpu;
+  here.gpu.multiprocessors = 2;
+  EXPECT_NE(tuned_target(gpu), tuned_target(cpu));
+  EXPECT_EQ(tuned_target(here), tuned_target(cpu));
+  EXPECT_NE(tuned_target(target_named("opencl:vectors=32")), tuned_target(cpu));
+}
+
 }  // namespace
 }  // namespace lathe::test
