@@ -1,7 +1,8 @@
 // Units of built-in networks, at their own size and made smaller, compute on an OpenCL device, or
 // on another GPU of this computer (LATHE_TARGET=cuda), what the interpreter does. A driver takes
 // about a second for each, so that a small network must do. LATHE_NETWORKS=1 takes the units of all
-// that are built in, LATHE_NETWORKS=vgg16,resnet34 those of two.
+// that are built in, LATHE_NETWORKS=vgg16,resnet34 those of two. LATHE_PARTS=16 LATHE_PART=3 takes
+// the third of 16 parts of them.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -57,12 +58,14 @@ std::vector<std::string> asked_networks() {
 /// Compares the units of networks on a device that is here.
 void compare_networks(const Target& target) {
   if (cases_target()) return;  // units are compared where the device is
+  const long parts = environment("LATHE_PARTS", 1), part = environment("LATHE_PART", 1);
   std::set<std::string> seen;
   Counts all;
   for (const std::string& name : asked_networks()) {
     Counts counts;
     for (const NodeUnit& node : units_for(initialised(load_model(name), 1), target)) {
       if (!seen.insert(node.unit.key).second) continue;
+      if (static_cast<long>(seen.size()) % parts != part % parts) continue;
       if (environment("LATHE_TELL", 0) != 0) std::cout << node.node << std::endl;
       SCOPED_TRACE(name + ", " + node.node + ": " + node.unit.key);
       compare(node.unit, target, counts);
@@ -76,7 +79,9 @@ void compare_networks(const Target& target) {
   for (const auto& [why, count] : all.unchecked) {
     std::cout << count << " unchecked: " << why << "\n";
   }
-  EXPECT_GE(all.some, 8);
+  if (parts == 1) {
+    EXPECT_GE(all.some, 8);
+  }
 }
 
 TEST(OpenClUnits, ComputeWhatTheInterpreterDoes) {
