@@ -59,10 +59,10 @@ def _parser() -> argparse.ArgumentParser:
                              "all: all")
     parser.add_argument("--seconds", type=float, default=5.0,
                         help="of runs for each peer and network; 5 unless told")
-    parser.add_argument("--precision", choices=["f32", "f16", "int8"], default="f32",
-                        help="what is computed in: a peer without f16 computes in f32; int8 is "
-                             "one model of QuantizeLinear and DequantizeLinear for all, and "
-                             "ncnn's own of the same floats (default: f32)")
+    parser.add_argument("--precision", choices=["f32", "f16", "bf16", "int8"], default="f32",
+                        help="what is computed in: a peer without f16 or bf16 computes in f32; "
+                             "int8 is one model of QuantizeLinear and DequantizeLinear for all, "
+                             "and ncnn's own of the same floats (default: f32)")
     parser.add_argument("--json", type=Path, metavar="FILE",
                         help="write everything as JSON, after each network")
     parser.add_argument("--resume", action="store_true",
@@ -286,8 +286,8 @@ class Comparison:
         self._progress.say(what, "lathe compiles")
         # Without --tune Lathe is what its users have: tuned if they did so.
         more = ["--no-tuned"] if tune and peer == "lathe" else []
-        if task.precision == "f16":
-            more += ["--precision", "f16"]
+        if task.precision in ("f16", "bf16"):
+            more += ["--precision", task.precision]
         return _compile(lathe, model, Path(task.library), threads, *more)
 
 

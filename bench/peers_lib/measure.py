@@ -23,7 +23,7 @@ from .task import Task
 
 # Of the largest value of the reference. Integers that are chosen otherwise at one layer make the
 # next ones differ, too.
-TOLERANCE = {"f32": 1e-3, "f16": 5e-2, "int8": 1e-1}
+TOLERANCE = {"f32": 1e-3, "f16": 5e-2, "bf16": 1e-1, "int8": 1e-1}
 ROUND = 0.3  # seconds of runs in a round, unless less is asked for in all
 ROUNDS = 5  # at least
 SETTLE = 0.05  # seconds between rounds, for threads that wait a moment for more work

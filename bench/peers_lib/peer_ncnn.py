@@ -58,10 +58,11 @@ def _load(param: Path, data: Path, threads: int, precision: str) -> ncnn.Net:
     options = net.opt
     options.use_vulkan_compute = False
     options.num_threads = threads
+    wanted = {"f16": "fp16", "bf16": "bf16"}.get(precision)
     for name in ("use_fp16_packed", "use_fp16_storage", "use_fp16_arithmetic",
                  "use_bf16_packed", "use_bf16_storage"):
         if hasattr(options, name):
-            setattr(options, name, precision == "f16" and "fp16" in name)
+            setattr(options, name, wanted is not None and wanted in name)
     for load_file, file in ((net.load_param, param), (net.load_model, data)):
         if load_file(str(file)) != 0:
             raise RuntimeError(f"ncnn could not load {file.name}")

@@ -15,7 +15,7 @@ class OpenVino:
     def __init__(self, task: Task) -> None:
         core = ov.Core()
         wanted = {
-            "INFERENCE_PRECISION_HINT": "f16" if task.precision == "f16" else "f32",
+            "INFERENCE_PRECISION_HINT": "f32" if task.precision == "int8" else task.precision,
             "INFERENCE_NUM_THREADS": task.threads,
             "PERFORMANCE_HINT": "LATENCY",
             "NUM_STREAMS": 1,

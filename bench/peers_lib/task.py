@@ -20,7 +20,7 @@ class Task:
     cpus: list[int]
     folder: str  # for files that a peer makes of the model; kept between thread counts
     library: str = ""  # the folder that 'lathe compile' wrote
-    precision: str = "f32"  # what may be computed in; a peer that has no f16 computes in f32
+    precision: str = "f32"  # what may be computed in; a peer that lacks it computes in f32
     floats: str = ""  # of a model on 8-bit integers: the one on floats that it was made of,
     images: str = ""  # and the .npy file of the inputs that its scales are for
 

@@ -31,6 +31,10 @@ const char* feature_of(Extra extra, Architecture architecture) {
       return arm ? "+i8mm" : "+amx-tile,+amx-int8";
     case Extra::bf16_dot:
       return arm ? "+bf16" : "+avx512bf16";
+    case Extra::bf16_matrix:
+      return "+amx-tile,+amx-bf16";
+    case Extra::f16_matrix:
+      return "+amx-tile,+amx-fp16";
   }
   return "";
 }

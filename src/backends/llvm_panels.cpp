@@ -16,6 +16,18 @@ Value* distance(llvm::IRBuilder<>& builder, long bytes) {
   return builder.getInt64(static_cast<uint64_t>(bytes));
 }
 
+/// Returns the product of two panels.
+llvm::Intrinsic::ID product_of(Element data, Element weights) {
+  namespace intrinsics = llvm::Intrinsic;
+  if (data == Element::bf16) return intrinsics::x86_tdpbf16ps_internal;
+  if (data == Element::f16) return intrinsics::x86_tdpfp16ps_internal;
+  bool is_signed = weights == Element::i8;
+  if (data == Element::i8) {
+    return is_signed ? intrinsics::x86_tdpbssd_internal : intrinsics::x86_tdpbsud_internal;
+  }
+  return is_signed ? intrinsics::x86_tdpbusd_internal : intrinsics::x86_tdpbuud_internal;
+}
+
 }  // namespace
 
 Value* load_panel(llvm::IRBuilder<>& builder, PanelShape shape, Value* from, long row_bytes) {
@@ -34,15 +46,8 @@ void store_panel(llvm::IRBuilder<>& builder, PanelShape shape, Value* panel, Val
 
 Value* add_panels(llvm::IRBuilder<>& builder, PanelShape sums_shape, const PanelFactors& factors,
                   Value* sums) {
-  namespace intrinsics = llvm::Intrinsic;
-  bool data_signed = factors.data_type == Element::i8;
-  bool weights_signed = factors.weight_type == Element::i8;
-  intrinsics::ID id =
-      data_signed
-          ? (weights_signed ? intrinsics::x86_tdpbssd_internal : intrinsics::x86_tdpbsud_internal)
-          : (weights_signed ? intrinsics::x86_tdpbusd_internal : intrinsics::x86_tdpbuud_internal);
   return builder.CreateIntrinsic(
-      id, {},
+      product_of(factors.data_type, factors.weight_type), {},
       {size_of_panel(builder, sums_shape.rows), size_of_panel(builder, sums_shape.bytes),
        size_of_panel(builder, factors.depth), sums, factors.data, factors.weights});
 }

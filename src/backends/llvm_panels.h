@@ -20,7 +20,7 @@ llvm::Value* load_panel(llvm::IRBuilder<>& builder, PanelShape shape, llvm::Valu
 void store_panel(llvm::IRBuilder<>& builder, PanelShape shape, llvm::Value* panel, llvm::Value* to,
                  long row_bytes);
 
-/// The factors of a product: panels of bytes, with a sign or without.
+/// The factors of a product: panels of bytes, with a sign or without, of bf16 or of f16.
 struct PanelFactors {
   llvm::Value *data, *weights;
   Element data_type, weight_type;

@@ -132,7 +132,7 @@ int run_bench(const BenchArgs& options) {
   if (options.machine) return show_machine(options);
   if (options.job.network.network.empty()) fail("give a network, or --machine");
   if (!options.against.empty()) {
-    if (options.precision.precision == "bf16") fail("--against compares f32, f16 and int8");
+    if (options.precision.precision == "tf32") fail("--against compares f32, f16, bf16 and int8");
     return compare(options);
   }
   return run_network(options);

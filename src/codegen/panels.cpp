@@ -38,11 +38,18 @@ bool moves_by(const Affine& offset, const std::vector<const LoopNode*>& loops,
 
 }  // namespace
 
+std::optional<Extra> extra_of_panels(Element data, Element weights) {
+  auto is_byte = [](Element element) { return element == Element::i8 || element == Element::u8; };
+  if (is_byte(data) && is_byte(weights)) return Extra::i8_matrix;
+  if (data != weights) return std::nullopt;
+  if (data == Element::bf16) return Extra::bf16_matrix;
+  return data == Element::f16 ? std::optional(Extra::f16_matrix) : std::nullopt;
+}
+
 long terms_of_panels(const Target& target, Element data, Element weights) {
   constexpr long bytes_of_sum = 4;
-  auto is_byte = [](Element element) { return element == Element::i8 || element == Element::u8; };
-  bool has = target.architecture == Architecture::x86_64 && target.has(Extra::i8_matrix) &&
-             is_byte(data) && is_byte(weights);
+  auto extra = extra_of_panels(data, weights);
+  bool has = target.architecture == Architecture::x86_64 && extra && target.has(*extra);
   return has ? bytes_of_sum / size_of(weights) : 0;
 }
 
@@ -60,17 +67,17 @@ std::optional<PanelProduct> panels_of(const LoopNode& loop, const Nest& nest,
   }
   if (node->kind != LoopNode::Kind::statement || !node->guard.empty()) return std::nullopt;
   const Statement& s = nest.statements()[node->statement];
-  if (!adds_product(s) || nest.tensors()[s.write.tensor].element != Element::i32) {
-    return std::nullopt;
-  }
+  if (!adds_product(s)) return std::nullopt;
   auto element = [&](size_t read) { return nest.tensors()[s.reads[read].tensor].element; };
+  Element sum = is_float(element(0)) ? Element::f32 : Element::i32;
+  if (nest.tensors()[s.write.tensor].element != sum) return std::nullopt;
   long rows = loops[0]->extent(), depth = loops[1]->extent(), columns = loops[2]->extent();
   for (size_t data : {0, 1}) {
     size_t weights = 1 - data;
     long terms = terms_of_panels(target, element(data), element(weights));
-    long row = panel_bytes / std::max(terms, 1L);
-    bool fits = terms > 0 && loops[3]->extent() == terms && rows <= panel_rows && depth <= row &&
-                columns <= row && moves_by(node->write, loops, {std::nullopt, 0, 1, 0}) &&
+    bool fits = terms > 0 && loops[3]->extent() == terms && rows <= panel_rows &&
+                depth <= panel_rows && columns <= panel_sums &&
+                moves_by(node->write, loops, {std::nullopt, 0, 1, 0}) &&
                 moves_by(node->reads[data], loops, {std::nullopt, terms, 0, 1}) &&
                 moves_by(node->reads[weights], loops, {0, std::nullopt, terms, 1});
     if (!fits) continue;

@@ -6,7 +6,8 @@
 //
 // I is a panel of 16 rows (ow) and 64 bytes (ci.o, ci.i), W one of 16 rows (ci.o) and 64 bytes
 // (co, ci.i), S one of 16 rows (ow) and 16 sums of i32 (co). All loops may be shorter. Rows of a
-// panel are evenly apart in memory, and elements of a row lie side by side.
+// panel are evenly apart in memory, and elements of a row lie side by side. Factors are bytes, or
+// bf16 or f16: then ci.i has two iterations, and sums are f32.
 #pragma once
 
 #include <optional>
@@ -15,8 +16,11 @@
 
 namespace lathe {
 
-/// Rows of a panel, and bytes of a row, at most; and how many panels there are registers for.
-inline constexpr long panel_rows = 16, panel_bytes = 64, panel_registers = 8;
+/// Rows of a panel, and sums of a row, at most; and how many panels there are registers for.
+inline constexpr long panel_rows = 16, panel_sums = 16, panel_registers = 8;
+
+/// Returns what a target must have to multiply panels of these factors; nothing if none has it.
+std::optional<Extra> extra_of_panels(Element data, Element weights);
 
 /// Returns how many products of these factors are added to a sum for each column of the second
 /// panel that lies beside it; 0 if the target has no such unit.

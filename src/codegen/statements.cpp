@@ -139,7 +139,8 @@ void Statements::lower(const PanelProduct& product) {
               product.columns * product.terms),
       sums};
   sums = writer_.emit(std::move(add), product.columns, number, product.rows);
-  code_.needs.insert(Extra::i8_matrix);
+  code_.needs.insert(*extra_of_panels(code_.tensors[s.reads[product.data].tensor].element,
+                                      code_.tensors[s.reads[product.weights].tensor].element));
   if (slot) return elements_.write(s.write.tensor, to, 1, sums);
   writer_.store(s.write.tensor, to, 1, product.columns, sums, product.sum_stride);
 }

@@ -35,31 +35,40 @@ std::string native_name() {
   return "x86-64-v3";
 }
 
-/// Does the processor compute with f16? Not every compiler knows a name for that (clang 14).
-bool has_avx512_f16() {
-  constexpr unsigned leaf = 7, bit = 23;
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  return __get_cpuid_count(leaf, 0, &a, &b, &c, &d) != 0 && (d >> bit & 1) != 0;
-}
+/// The extended features of the processor, some of which not every compiler has a name for (clang
+/// 14): registers "a" and "d" of a subleaf of CPUID.
+struct Features {
+  unsigned a = 0, d = 0;
 
-/// May this process multiply panels of bytes (AMX)? The processor must be able to, and the kernel
-/// must be asked: threads then have 8 KiB more to save.
+  explicit Features(unsigned subleaf) {
+    constexpr unsigned leaf = 7;
+    unsigned b = 0, c = 0;
+    if (__get_cpuid_count(leaf, subleaf, &a, &b, &c, &d) == 0) a = d = 0;
+  }
+};
+
+bool has_bit(unsigned bits, unsigned bit) { return (bits >> bit & 1) != 0; }
+
+/// May this process use the registers of panels (AMX)? The kernel must be asked: threads then have
+/// 8 KiB more to save.
 bool may_use_panels() {
-  constexpr unsigned leaf = 7, tiles = 24, bytes = 25;
-  unsigned a = 0, b = 0, c = 0, d = 0;
-  bool has = __get_cpuid_count(leaf, 0, &a, &b, &c, &d) != 0 && (d >> tiles & 1) != 0 &&
-             (d >> bytes & 1) != 0;
   constexpr long ask_for_state = 0x1023, state_of_tiles = 18;  // ARCH_REQ_XCOMP_PERM, TILEDATA
-  return has && syscall(SYS_arch_prctl, ask_for_state, state_of_tiles) == 0;
+  return syscall(SYS_arch_prctl, ask_for_state, state_of_tiles) == 0;
 }
 
 std::set<Extra> native_extras() {
   std::set<Extra> extras;
   if (!has_avx512()) return extras;
-  if (has_avx512_f16()) extras.insert(Extra::f16);
+  const Features first(0), second(1);
+  constexpr unsigned f16 = 23, panels = 24, of_bytes = 25, of_bf16 = 22;  // of the first, in d
+  constexpr unsigned of_f16 = 21;                                         // of the second, in a
+  if (has_bit(first.d, f16)) extras.insert(Extra::f16);
   if (__builtin_cpu_supports("avx512vnni")) extras.insert(Extra::i8_dot);
-  if (may_use_panels()) extras.insert(Extra::i8_matrix);
   if (__builtin_cpu_supports("avx512bf16")) extras.insert(Extra::bf16_dot);
+  if (!has_bit(first.d, panels) || !may_use_panels()) return extras;
+  if (has_bit(first.d, of_bytes)) extras.insert(Extra::i8_matrix);
+  if (has_bit(first.d, of_bf16)) extras.insert(Extra::bf16_matrix);
+  if (has_bit(second.a, of_f16)) extras.insert(Extra::f16_matrix);
   return extras;
 }
 #elif defined(__aarch64__)
@@ -214,6 +223,10 @@ const char* name_of(Extra extra) {
       return "i8mm";
     case Extra::bf16_dot:
       return "bf16";
+    case Extra::bf16_matrix:
+      return "bf16mm";
+    case Extra::f16_matrix:
+      return "f16mm";
   }
   return "";
 }
@@ -234,7 +247,8 @@ std::set<Extra> possible_extras(const Target& target) {
   // On x86-64 they came with the longest vectors.
   constexpr long longest = 64;
   if (target.cpu.vector_bytes < longest) return {};
-  return {Extra::f16, Extra::i8_dot, Extra::i8_matrix, Extra::bf16_dot};
+  return {Extra::f16,      Extra::i8_dot,      Extra::i8_matrix,
+          Extra::bf16_dot, Extra::bf16_matrix, Extra::f16_matrix};
 }
 
 long cache_bytes(int level) {

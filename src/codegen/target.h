@@ -20,10 +20,12 @@ enum class Architecture { aarch64, x86_64, opencl, nvptx };
 
 /// Arithmetic on narrow numbers, which not every processor of an architecture has.
 enum class Extra {
-  f16,        ///< adds and multiplies f16
-  i8_dot,     ///< adds four products of 8-bit integers to each 32-bit one
-  i8_matrix,  ///< multiplies small matrices of them
-  bf16_dot,   ///< adds two products of bf16 to each f32
+  f16,          ///< adds and multiplies f16
+  i8_dot,       ///< adds four products of 8-bit integers to each 32-bit one
+  i8_matrix,    ///< multiplies small matrices of them
+  bf16_dot,     ///< adds two products of bf16 to each f32
+  bf16_matrix,  ///< multiplies small matrices of them
+  f16_matrix,   ///< multiplies small matrices of f16, with sums of f32
 };
 
 /// Names an extra as targets are named: "f16" of "aarch64+f16+dot".

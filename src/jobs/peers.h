@@ -17,7 +17,7 @@ struct PeerOptions {
   std::string lathe;  ///< the program; bench/peers is found beside its sources
   int threads = 1;
   double seconds = 2;
-  std::string precision = "f32";  ///< "f16", "int8"
+  std::string precision = "f32";  ///< "f16", "bf16", "int8"
   /// Messages of the program: shown on standard error, or kept for what is said of a failure.
   enum class Messages { kept, shown } messages = Messages::kept;
 };

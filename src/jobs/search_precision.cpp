@@ -9,7 +9,10 @@ namespace {
 /// Why layers cannot have a precision on a machine; "" if they can.
 std::string hindrance(Precision precision, const SearchJudge& judge) {
   Target target = native_target();
-  bool halves = target.has(Extra::f16), brains = target.has(Extra::bf16_dot);
+  // A matrix unit is many times as fast as vectors.
+  bool halves = target.has(Extra::f16),
+       faster = target.has(Extra::bf16_matrix) && !target.has(Extra::f16_matrix),
+       brains = faster || (target.has(Extra::bf16_dot) && !halves);
   switch (precision) {
     case Precision::f32:
       return "";
@@ -18,7 +21,9 @@ std::string hindrance(Precision precision, const SearchJudge& judge) {
     case Precision::f16:
       return halves ? "" : "this processor has no arithmetic for f16";
     case Precision::bf16:
-      return brains && !halves ? "" : "f16 is as fast here, and more exact";
+      if (brains) return "";
+      return halves ? "f16 is as fast here, and more exact"
+                    : "this processor has no arithmetic for bf16";
     case Precision::int8:
       // Networks are judged as trained ones only if there are data (jobs/judging.h).
       return judge.is_trained ? ""

@@ -46,7 +46,14 @@ int lathe_fail(const char* format, ...) {
 const char* lathe_last_error(void) { return last_error; }
 
 /* Arithmetic that not every processor of an architecture has. */
-enum { EXTRA_F16 = 1, EXTRA_DOT = 2, EXTRA_I8MM = 4, EXTRA_BF16 = 8 };
+enum {
+  EXTRA_F16 = 1,
+  EXTRA_DOT = 2,
+  EXTRA_I8MM = 4,
+  EXTRA_BF16 = 8,
+  EXTRA_BF16MM = 16,
+  EXTRA_F16MM = 32
+};
 
 /* A target's name has parts: "aarch64+f16" has "aarch64" and "+f16". Returns the length of the
    first part of a name if it is this one, otherwise 0. */
@@ -87,13 +94,17 @@ static int may_use_panels(void) {
 /* The extras that the processor has. Those of AVX-512 need the registers of x86-64-v4. */
 static unsigned extras(void) {
   unsigned a = 0, b, c = 0, d = 0, found = 0, narrow = 0;
-  const unsigned vnni = 1u << 11, fp16 = 1u << 23, bf16 = 1u << 5, amx = 3u << 24;
+  const unsigned vnni = 1u << 11, fp16 = 1u << 23, bf16 = 1u << 5;
+  const unsigned panels = 1u << 24, of_bytes = 1u << 25, of_bf16 = 1u << 22, of_f16 = 1u << 21;
   if (level() < 4 || !__get_cpuid_count(7, 0, &a, &b, &c, &d)) return 0;
-  if (d & fp16) found |= EXTRA_F16;
-  if ((d & amx) == amx && may_use_panels()) found |= EXTRA_I8MM;
+  const unsigned wide = d, has_panels = d & panels && may_use_panels();
+  if (wide & fp16) found |= EXTRA_F16;
   if (c & vnni) found |= EXTRA_DOT;
-  if (a >= 1 && __get_cpuid_count(7, 1, &narrow, &b, &c, &d) && (narrow & bf16))
-    found |= EXTRA_BF16;
+  if (has_panels && wide & of_bytes) found |= EXTRA_I8MM;
+  if (has_panels && wide & of_bf16) found |= EXTRA_BF16MM;
+  if (a < 1 || !__get_cpuid_count(7, 1, &narrow, &b, &c, &d)) return found;
+  if (narrow & bf16) found |= EXTRA_BF16;
+  if (has_panels && narrow & of_f16) found |= EXTRA_F16MM;
   return found;
 }
 #elif defined(__aarch64__)
@@ -121,6 +132,8 @@ static int check_extras(const char* target, const char* names) {
       {"+dot", "products of 8-bit integers", EXTRA_DOT},
       {"+i8mm", "matrix products of 8-bit integers", EXTRA_I8MM},
       {"+bf16", "products of bf16", EXTRA_BF16},
+      {"+bf16mm", "matrix products of bf16", EXTRA_BF16MM},
+      {"+f16mm", "matrix products of f16", EXTRA_F16MM},
   };
   while (*names) {
     size_t i = 0, count = sizeof known / sizeof *known;

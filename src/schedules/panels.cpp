@@ -128,7 +128,7 @@ class Writing {
     long per_group = roles_.find(parts_.vector)->extent, all = extent(parts_.vector);
     long evenly = roles_.find(parts_.vector)->write.evenly;
     long block = evenly == 0 ? per_group : std::min(evenly, per_group);
-    columns_ = std::min(panel_rows, block);
+    columns_ = std::min(panel_sums, block);
     while (block % columns_ != 0 || per_group % columns_ != 0) --columns_;
     long positions = extent(parts_.positions.back());
     std::vector<long> rows, down, across;
@@ -164,7 +164,7 @@ class Writing {
     std::tie(position_tile_, row_) = writer_.split(last, panels_.rows * panels_.down);
     std::tie(down_, row_) = writer_.split(row_, panels_.rows);
     // As many neighbours as a row of a panel holds, of those that lie together.
-    long depth = std::min(together, panel_bytes / terms_of_panels(s_, main_, parts_.weight));
+    long depth = std::min(together, panel_rows);
     while (together % depth != 0) --depth;
     std::tie(sum_, depth_) = writer_.split(near, depth);
   }

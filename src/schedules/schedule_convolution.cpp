@@ -63,6 +63,7 @@ std::optional<Convolution> convolution_of(const Situation& s) {
   if (multiplies_halves(s, main)) found.shape.element = size_of(Element::f16);
   long terms = terms_of_dot(s, main, sliding->weight);
   found.shape.direct = terms > 0 ? found.shape.element / terms : found.shape.element;
+  if (!shuffled) found.shape.terms = terms_of_panels(s, main, sliding->weight);
   return found;
 }
 

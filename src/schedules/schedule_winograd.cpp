@@ -4,19 +4,21 @@
 #include <algorithm>
 #include <limits>
 
+#include "codegen/panels.h"
 #include "schedules/schedule_roles.h"
 
 namespace lathe::schedules {
 namespace {
 
+/// Returns how many parts of a size hold all.
+long parts_of(long all, long size) { return (all + size - 1) / size; }
+
 long tiles_of(const WinogradShape& shape, long outputs) {
-  return ((shape.rows + outputs - 1) / outputs) * ((shape.columns + outputs - 1) / outputs);
+  return parts_of(shape.rows, outputs) * parts_of(shape.columns, outputs);
 }
 
 /// Returns how many register tiles hold so many tiles.
-long register_tiles(const TileBlock& block, long tiles) {
-  return (tiles + block.positions - 1) / block.positions;
-}
+long register_tiles(const TileBlock& block, long tiles) { return parts_of(tiles, block.positions); }
 
 /// Bytes that a core reads in a cycle of what other workers wrote, or of what is in memory.
 constexpr double far_bytes_per_cycle = 8;
@@ -24,6 +26,9 @@ constexpr double far_bytes_per_cycle = 8;
 /// Parts of the peak that products reach: in planes, which are many small matrices, and in a direct
 /// convolution. Measured on layers of ResNets.
 constexpr double share_of_peak_in_planes = 0.85, share_of_peak_direct = 0.88;
+
+/// The same of a matrix unit, whose factors take about as long to load as to multiply.
+constexpr double share_of_peak_in_panels = 0.5;
 
 /// Loads and stores of an element of a plane, each as good as so many sums: of the transformations
 /// of the input and of the output.
@@ -72,13 +77,20 @@ double winograd_cycles(const Target& target, const WinogradShape& shape, long ou
   double input = n * (m + 1) + moves_of_input * n, output = n * m + moves_of_output * n;
   double products = n * filters * channels / share_of_peak_in_planes;
   return static_cast<double>(shape.groups) * tiles / static_cast<double>(per_cycle) *
-         (products / static_cast<double>(target.lanes(shape.element)) +
-          (channels * input + filters * output) / static_cast<double>(target.lanes(real_bytes)));
+         ((products + channels * input) / static_cast<double>(target.lanes(shape.element)) +
+          filters * output / static_cast<double>(target.lanes(real_bytes)));
 }
 
 double direct_cycles(const Target& target, const WinogradShape& shape) {
-  return static_cast<double>(shape.groups * shape.rows * shape.columns * shape.window_rows *
-                             shape.window_columns * shape.filters * shape.channels) /
+  auto windows = static_cast<double>(shape.groups * shape.rows * shape.columns * shape.window_rows *
+                                     shape.window_columns);
+  if (shape.terms > 0) {
+    // A row of data takes a cycle for as many filters and channels as a panel of weights has.
+    long weights =
+        parts_of(shape.filters, panel_sums) * parts_of(shape.channels, panel_rows * shape.terms);
+    return windows * static_cast<double>(weights) / share_of_peak_in_panels;
+  }
+  return windows * static_cast<double>(shape.filters * shape.channels) /
          (static_cast<double>(per_cycle * target.lanes(shape.direct)) * share_of_peak_direct);
 }
 
@@ -87,8 +99,8 @@ WinogradTiles::WinogradTiles(const Target& target, const WinogradShape& shape, l
     : target_(target),
       shape_(shape),
       planes_(planes_of(shape, outputs)),
-      vectors_((filters + target.lanes(shape.element) - 1) / target.lanes(shape.element)),
-      columns_((shape.filters + filters - 1) / filters),
+      vectors_(parts_of(filters, target.lanes(shape.element))),
+      columns_(parts_of(shape.filters, filters)),
       tiles_(tiles_of(shape, outputs)),
       apart_(shape.samples * shape.groups) {}
 

@@ -18,6 +18,7 @@ struct WinogradShape {
   long together = 1;  ///< groups whose input is transformed together, as it lies
   long element = 4;   ///< bytes of a factor of the products
   long direct = 4;  ///< the same where they are added up directly: dot products take narrower ones
+  long terms = 0;   ///< of products in panels, where they are added up directly; 0: in vectors
 };
 
 /// Returns how many elements a transformed tile has. Each element belongs to a plane of its own.

@@ -184,12 +184,13 @@ double expected_error(const Toom& rows, const Toom& columns, long channels, doub
   // A rounding is off by half a unit at most, and evenly distributed.
   bool is_narrow = narrow.unit > unit;
   double u = unit / std::sqrt(3.0), factor = is_narrow ? narrow.unit / std::sqrt(3.0) : 0;
+  double inputs = is_narrow ? narrow.inputs / std::sqrt(3.0) : u;
   auto count = static_cast<double>(channels);
   double in_sum = is_narrow ? static_cast<double>(narrow.most_in_sum) : count;
   auto product = [&](long a, long b) {
     return summed(rounded(transformed_weight(rows.G, a, columns.G, b, u), factor),
-                  rounded(transformed_input(rows.B, a, columns.B, b, u), factor), count, in_sum,
-                  is_narrow ? factor : u);
+                  rounded(transformed_input(rows.B, a, columns.B, b, inputs), factor), count,
+                  in_sum, is_narrow ? factor : u);
   };
   std::vector<std::vector<Moments>> products(static_cast<size_t>(rows.products()));
   for (long a = 0; a < rows.products(); ++a) {

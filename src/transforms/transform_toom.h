@@ -48,6 +48,7 @@ Toom toom(long outputs, long window);
 struct NarrowFactors {
   double unit = 0;       ///< by which rounding changes them, relatively; 0: they are not narrower
   long most_in_sum = 0;  ///< channels that are added up before the sum is as wide as all else
+  double inputs = 0;     ///< by which rounding changes inputs while they are transformed
 };
 
 /// Returns the largest error to expect of an output that is a sum of "channels" windows in two

@@ -85,8 +85,8 @@ class WinogradRewriting {
   size_t declare(const std::string& name, Role role, std::vector<long> shape,
                  std::vector<double> values = {}) {
     std::vector<Pad> pad(shape.size());
-    tensors_.push_back({fresh(name), role, tensors_[s_.write.tensor].element, std::move(shape),
-                        std::move(pad), 0, std::move(values)});
+    tensors_.push_back({fresh(name), role, element_of_sums(), std::move(shape), std::move(pad), 0,
+                        std::move(values)});
     return tensors_.size() - 1;
   }
 
@@ -97,11 +97,27 @@ class WinogradRewriting {
     return made;
   }
 
-  void declare_matrices(const char* name, size_t (&to)[2], ToomMatrix Toom::*matrix) {
+  void declare_matrices(const char* name, size_t (&to)[2], ToomMatrix Toom::*matrix,
+                        Element element) {
     const ToomMatrix *a = &(rows_.*matrix), *b = &(columns_.*matrix);
-    to[0] = declare(name, Role::constant, {a->rows, a->columns}, a->values);
+    auto declare_one = [&](const ToomMatrix& of) {
+      size_t made = declare(name, Role::constant, {of.rows, of.columns}, of.values);
+      tensors_[made].element = element;
+      return made;
+    };
+    to[0] = declare_one(*a);
     bool same = a->values == b->values && a->rows == b->rows;
-    to[1] = same ? to[0] : declare(name, Role::constant, {b->rows, b->columns}, b->values);
+    to[1] = same ? to[0] : declare_one(*b);
+  }
+
+  Element element_of_sums() const { return tensors_[s_.write.tensor].element; }
+
+  /// Returns the type in which data are transformed. In f16 that rounds less than sums of products
+  /// in f16 do, and processors with arithmetic for it take half the time. Coarser types are
+  /// transformed in that of the sums.
+  Element element_of_transformation() const {
+    bool halves = tensors_[data().tensor].element == Element::f16;
+    return halves ? Element::f16 : element_of_sums();
   }
 
   std::vector<long> extents_of(const std::vector<size_t>& coordinates) const {
@@ -118,9 +134,9 @@ class WinogradRewriting {
       if (poly::involves(data().at, i)) of_products_.push_back(i);
     }
     of_result_ = others_in(s_.write);
-    declare_matrices("A", A_, &Toom::A);
-    declare_matrices("B", B_, &Toom::B);
-    declare_matrices("G", G_, &Toom::G);
+    declare_matrices("A", A_, &Toom::A, element_of_sums());
+    declare_matrices("B", B_, &Toom::B, element_of_transformation());
+    declare_matrices("G", G_, &Toom::G, element_of_sums());
     long n = rows_.products(), k = columns_.products(), tiles = tiles_h_ * tiles_w_;
     auto shape = [](std::vector<long> a, const std::vector<long>& b) {
       a.insert(a.end(), b.begin(), b.end());
@@ -130,6 +146,7 @@ class WinogradRewriting {
     std::vector<long> of_data = extents_of(of_data_);
     if (channels_) of_data.push_back(channels_->count);
     T_ = declare("T", Role::local, shape({tiles, n, k}, of_data));
+    tensors_[T_].element = element_of_transformation();
     V_ = declare_factor("V", data(), shape_of_V({n, k, tiles}));
     S_ = channels_ ? declare_factor("S", data(), shape({n, k, tiles}, of_data)) : V_;
     P_ = declare("P", Role::local, shape({n, k, tiles}, extents_of(of_result_)));
@@ -372,7 +389,7 @@ class WinogradRewriting {
   }
 
   double unit() const {
-    Element sums = tensors_[s_.write.tensor].element;
+    Element sums = element_of_sums();
     if (sums != Element::f64 && sums != Element::f32) {
       fail("winograd needs f32 or f64: other elements would round too much");
     }
@@ -383,7 +400,7 @@ class WinogradRewriting {
   NarrowFactors narrow() const {
     double unit = std::max(unit_of(tensors_[weight().tensor].element),
                            unit_of(tensors_[data().tensor].element));
-    return {unit, winograd_most_in_subsum};
+    return {unit, winograd_most_in_subsum, unit_of(element_of_transformation())};
   }
 
   double bound() const { return expected_error(rows_, columns_, channels(), unit(), narrow()); }

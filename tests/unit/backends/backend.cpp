@@ -53,7 +53,8 @@ TEST(Backend, ShowsCodeInItsForms) {
 }
 
 TEST(Backend, KernelsMayUseTheExtrasThatTheyNeed) {
-  for (const char* name : {"aarch64+f16+dot+i8mm+bf16", "x86-64-v4+f16+dot+bf16"}) {
+  for (const char* name : {"aarch64+f16+dot+i8mm+bf16", "x86-64-v4+f16+dot+bf16",
+                           "x86-64-v4+bf16+bf16mm", "x86-64-v4+f16+bf16+f16mm"}) {
     Target target = target_named(name);
     std::vector<NamedCode> kernels = kernels_of("relu(c=16, h=5, w=4)", target);
     std::string plain = print_kernels(target, "llvm", kernels);

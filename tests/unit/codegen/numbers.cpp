@@ -65,15 +65,16 @@ std::string dots(const std::string& factors, const std::string& sums, long terms
   return text;
 }
 
-/// Returns the code of a sum whose loops are those of panels: 4 rows, so many columns of a sum.
-std::string panels(const std::string& factors, const std::string& sums, long columns,
+/// Returns the code of a sum whose loops are those of panels: 4 rows, so many columns of a sum, and
+/// products for each.
+std::string panels(const std::string& factors, const std::string& sums, long columns, long terms,
                    const std::string& target) {
   Context ctx;
   std::string recipe = fmt::format(
-      "split(sum:k, 4) -> split(sum:j, {}) -> reorder(sum:j.o, sum:i, sum:k.o, sum:j.i, sum:k.i) "
+      "split(sum:k, {}) -> split(sum:j, {}) -> reorder(sum:j.o, sum:i, sum:k.o, sum:j.i, sum:k.i) "
       "-> pack(W) -> vectorize(sum:i) -> vectorize(sum:k.o) -> vectorize(sum:j.i) -> "
       "vectorize(sum:k.i)",
-      columns);
+      terms, columns);
   Nest nest = replay(with_starts(parse_nest(ctx, product(factors, sums))), parse_recipe(recipe));
   std::vector<Layout> layouts;
   for (const Tensor& tensor : nest.tensors()) layouts.push_back(row_major_layout(tensor.shape));
@@ -89,16 +90,27 @@ std::string panels(const std::string& factors, const std::string& sums, long col
 TEST(Panels, AreThereWhereTheTargetHasThem) {
   struct {
     const char *factors, *sums, *target;
-    long columns;
+    long columns, terms;
     bool wanted;
   } table[] = {
-      {"i8", "i32", "x86-64-v4+dot+i8mm", 16, true}, {"u8", "i32", "x86-64-v4+dot+i8mm", 16, true},
-      {"i8", "i32", "x86-64-v4+dot+i8mm", 8, true},  {"i8", "i32", "x86-64-v4+dot", 16, false},
-      {"i8", "i32", "aarch64+dot+i8mm", 16, false},  {"i8", "i64", "x86-64-v4+dot+i8mm", 16, false},
-      {"i16", "i32", "x86-64-v4+i8mm", 16, false},   {"f32", "f32", "x86-64-v4+i8mm", 16, false},
+      {"i8", "i32", "x86-64-v4+dot+i8mm", 16, 4, true},
+      {"u8", "i32", "x86-64-v4+dot+i8mm", 16, 4, true},
+      {"i8", "i32", "x86-64-v4+dot+i8mm", 8, 4, true},
+      {"bf16", "f32", "x86-64-v4+bf16+bf16mm", 16, 2, true},
+      {"f16", "f32", "x86-64-v4+f16+f16mm", 8, 2, true},
+      {"i8", "i32", "x86-64-v4+dot+i8mm", 16, 2, false},
+      {"i8", "i32", "x86-64-v4+dot", 16, 4, false},
+      {"i8", "i32", "aarch64+dot+i8mm", 16, 4, false},
+      {"i8", "i64", "x86-64-v4+dot+i8mm", 16, 4, false},
+      {"i16", "i32", "x86-64-v4+i8mm", 16, 2, false},
+      {"f32", "f32", "x86-64-v4+bf16mm+f16mm", 16, 2, false},
+      {"bf16", "f32", "x86-64-v4+bf16+bf16mm", 16, 4, false},
+      {"bf16", "f32", "x86-64-v4+i8mm+f16mm", 16, 2, false},
+      {"bf16", "bf16", "x86-64-v4+bf16+bf16mm", 16, 2, false},
+      {"f16", "f32", "x86-64-v4+f16+bf16mm", 16, 2, false},
   };
-  for (const auto& [factors, sums, target, columns, wanted] : table) {
-    std::string text = panels(factors, sums, columns, target);
+  for (const auto& [factors, sums, target, columns, terms, wanted] : table) {
+    std::string text = panels(factors, sums, columns, terms, target);
     EXPECT_EQ(text.find("panel v") != std::string::npos, wanted)
         << factors << " " << sums << " " << target << "\n"
         << text;

@@ -8,6 +8,7 @@
 namespace lathe::test {
 namespace {
 
+/// Those that AArch64 has.
 const std::set<Extra> all_extras = {Extra::f16, Extra::i8_dot, Extra::i8_matrix, Extra::bf16_dot};
 
 TEST(Target, NamesTellTheExtras) {
@@ -51,8 +52,9 @@ TEST(Target, UnknownNamesListThoseThatExist) {
   expect_failure([] { target_named("aarch64+mmx"); },
                  {"the target aarch64 has no extra 'mmx'", "f16, dot, i8mm, bf16"});
   expect_failure([] { target_named("aarch64+"); }, {"has no extra ''"});
-  expect_failure([] { target_named("x86-64-v4+mmx"); },
-                 {"the target x86-64-v4 has no extra 'mmx'", "f16, dot, i8mm, bf16"});
+  expect_failure([] { target_named("x86-64-v4+mmx"); }, {"the target x86-64-v4 has no extra 'mmx'",
+                                                         "f16, dot, i8mm, bf16, bf16mm, f16mm"});
+  expect_failure([] { target_named("aarch64+bf16mm"); }, {"aarch64 has no extra 'bf16mm'"});
   expect_failure([] { target_named("x86-64-v3+f16"); }, {"the target x86-64-v3 has no extras"});
 }
 

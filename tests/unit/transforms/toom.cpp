@@ -123,5 +123,16 @@ TEST(Toom, MoreOutputsAndMoreChannelsRoundMore) {
   EXPECT_NEAR(error(4, 3, 64, f64) / error(4, 3, 64, f32), 0x1p-29, 1e-15);
 }
 
+TEST(Toom, InputsTransformedInNarrowNumbersRoundLittleMore) {
+  constexpr double f32 = 0x1p-24, f16 = 0x1p-11;
+  for (long m : {2L, 4L}) {
+    auto error = [&](double inputs) {
+      return expected_error(toom(m, 3), toom(m, 3), 256, f32, {f16, 128, inputs});
+    };
+    EXPECT_GT(error(f16), error(f32));
+    EXPECT_LT(error(f16), 1.1 * error(f32)) << "sums of products round more";
+  }
+}
+
 }  // namespace
 }  // namespace lathe::test
