@@ -49,7 +49,8 @@ void drop_low_part(Affine& rest, long& divisor, const std::vector<Interval>& ran
     for (auto& floor : high.floors) floor.coefficient /= common;
     rest = high;
     divisor /= common;
-    return;
+    // What is lowest now may be too low, too: (8*w + 2*x + y) / 32 with 0 <= y < 2, 0 <= x < 4.
+    return drop_low_part(rest, divisor, ranges);
   }
 }
 

@@ -72,11 +72,15 @@ class Writing {
   std::optional<Written> run() {
     std::string near = neighbours(roles_, parts_);
     if (near.empty() || parts_.positions.empty() || parts_.packs) return std::nullopt;
+    // Sums of a row lie side by side.
+    if (roles_.find(parts_.vector)->write.step != 1) return std::nullopt;
     long terms = terms_of_panels(s_, main_, parts_.weight);
     long together = run_of(near);
     if (terms == 0 || together % terms != 0 || products_of_sum() < least_products) {
       return std::nullopt;
     }
+    // Panels of what is left over would need registers of their own.
+    if (roles_.find(near)->extent % together != 0) return std::nullopt;
     std::erase(parts_.sums, near);
     name_alike(writer_, main_);
     const Nest named = writer_.nest();

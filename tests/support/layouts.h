@@ -15,10 +15,15 @@ inline std::vector<Layout> row_major_layouts(const Nest& nest) {
   return layouts;
 }
 
-/// Returns layouts in which "block" channels of inputs and outputs lie together.
+/// Returns layouts in which "block" channels of inputs and outputs lie together. Those of local
+/// tensors are for lower_node() to choose, as they are in networks.
 inline std::vector<Layout> blocked_layouts(const Nest& nest, long block) {
   std::vector<Layout> layouts;
   for (const Tensor& tensor : nest.tensors()) {
+    if (tensor.role == Role::local) {
+      layouts.emplace_back();
+      continue;
+    }
     bool data = tensor.role == Role::input || tensor.role == Role::output;
     bool has_channels = data && tensor.shape.size() == 4;
     layouts.push_back(blocked_layout(tensor.shape, has_channels ? block : 1));
