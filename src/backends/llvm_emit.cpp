@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backends/llvm_addresses.h"
+#include "backends/llvm_broadcast.h"
 #include "backends/llvm_machine.h"
 #include "backends/llvm_math.h"
 #include "backends/llvm_memory.h"
@@ -35,7 +36,8 @@ class Emitter {
         addresses_(builder_, code, index_type(module.getContext(), code, target)),
         target_(target),
         values_(builder_, math_, code, target),
-        memory_(builder_, math_, addresses_, values_, code, target) {
+        memory_(builder_, math_, addresses_, values_, code, target),
+        broadcasts_(builder_, target) {
     llvm::FastMathFlags flags;
     flags.setAllowContract(true);
     builder_.setFastMathFlags(flags);
@@ -84,6 +86,7 @@ class Emitter {
   const Target& target_;
   LlvmValues values_;
   LlvmMemory memory_;
+  LlvmBroadcasts broadcasts_;
   llvm::Function* function_;
 
   Number number(size_t variable) const { return values_.number(variable); }
@@ -291,7 +294,9 @@ class Emitter {
         return;
       case Kind::fma:
         values_[i.to] = in_pieces(i, [&](const std::vector<Value*>& args) {
-          return math_.fma(args[0], args[1], args[2]);
+          Value* result =
+              broadcasts_.fma(args[0], args[1], args[2], values_.pieces(lanes(i.to), number(i.to)));
+          return result != nullptr ? result : math_.fma(args[0], args[1], args[2]);
         });
         return;
       case Kind::dot:

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "backends/opencl_words.h"
+#include "base/error.h"
 #include "codegen/quads.h"
 #include "poly/linear.h"
 
