@@ -41,8 +41,8 @@ llvm::Value* LlvmBroadcasts::fma(llvm::Value* a, llvm::Value* b, llvm::Value* c,
   last_ = load;
   if (factors_ % one_of == 0) return nullptr;
   auto* signature = llvm::FunctionType::get(type, {type, type, builder_.getPtrTy()}, false);
-  auto* instruction = llvm::InlineAsm::get(signature, "vfmadd231ph $3{1to32}, $2, $0",
-                                           "=v,0,v,*m", /*hasSideEffects=*/false);
+  auto* instruction = llvm::InlineAsm::get(signature, "vfmadd231ph $3{1to32}, $2, $0", "=v,0,v,*m",
+                                           /*hasSideEffects=*/false);
   llvm::CallInst* call = builder_.CreateCall(instruction, {c, a, load->getPointerOperand()});
   call->addParamAttr(2, llvm::Attribute::get(builder_.getContext(), llvm::Attribute::ElementType,
                                              builder_.getHalfTy()));
