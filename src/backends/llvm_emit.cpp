@@ -28,8 +28,7 @@ using llvm::Value;
 class Emitter {
  public:
   Emitter(llvm::Module& module, const std::string& symbol, const Code& code, const Target& target)
-      : module_(module),
-        context_(module.getContext()),
+      : context_(module.getContext()),
         code_(code),
         builder_(context_),
         math_(builder_, module, target.architecture),
@@ -77,7 +76,6 @@ class Emitter {
 
  private:
   using Pieces = LlvmValues::Pieces;
-  llvm::Module& module_;
   llvm::LLVMContext& context_;
   const Code& code_;
   llvm::IRBuilder<> builder_;
