@@ -16,7 +16,7 @@ Value* distance(llvm::IRBuilder<>& builder, long bytes) {
   return builder.getInt64(static_cast<uint64_t>(bytes));
 }
 
-/// Returns the product of two panels.
+/// Returns the instruction that multiplies two panels.
 llvm::Intrinsic::ID product_of(Element data, Element weights) {
   namespace intrinsics = llvm::Intrinsic;
   if (data == Element::bf16) return intrinsics::x86_tdpbf16ps_internal;

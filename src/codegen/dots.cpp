@@ -57,12 +57,12 @@ std::optional<Dot> dot_of(const LoopNode& loop, size_t lanes_depth, const Nest& 
   for (size_t own : {0, 1}) {
     size_t common = 1 - own;
     long terms = terms_of_dot(target, element(own), element(common));
-    bool fits =
-        terms == loop.extent() && sum == (is_float(element(own)) ? Element::f32 : Element::i32) &&
-        moves_by(node.write, loop.depth, 0) && moves_by(node.reads[own], loop.depth, 1) &&
-        moves_by(node.reads[common], loop.depth, 1) &&
-        moves_by(node.reads[own], lanes_depth, terms) &&
-        moves_by(node.reads[common], lanes_depth, 0) && !moves_by(node.write, lanes_depth, 0);
+    bool fits = terms == loop.extent() && sum == sum_of_products(element(own)) &&
+                moves_by(node.write, loop.depth, 0) && moves_by(node.reads[own], loop.depth, 1) &&
+                moves_by(node.reads[common], loop.depth, 1) &&
+                moves_by(node.reads[own], lanes_depth, terms) &&
+                moves_by(node.reads[common], lanes_depth, 0) &&
+                !moves_by(node.write, lanes_depth, 0);
     if (fits) return Dot{own, common, terms};
   }
   return std::nullopt;

@@ -27,6 +27,11 @@ std::optional<Dot> dot_of(const LoopNode& loop, size_t lanes_depth, const Nest& 
 /// Is the statement the sum of products of two elements that are read?
 bool adds_product(const Statement& s);
 
+/// Returns the type of the sums that units of a machine add products of these factors to.
+inline Element sum_of_products(Element factors) {
+  return is_float(factors) ? Element::f32 : Element::i32;
+}
+
 /// Returns the type of 8-bit data that dot products of the target multiply by weights of i8.
 Element dot_data(const Target& target);
 

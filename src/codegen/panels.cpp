@@ -69,8 +69,8 @@ std::optional<PanelProduct> panels_of(const LoopNode& loop, const Nest& nest,
   const Statement& s = nest.statements()[node->statement];
   if (!adds_product(s)) return std::nullopt;
   auto element = [&](size_t read) { return nest.tensors()[s.reads[read].tensor].element; };
-  Element sum = is_float(element(0)) ? Element::f32 : Element::i32;
-  if (nest.tensors()[s.write.tensor].element != sum) return std::nullopt;
+  Element sum = nest.tensors()[s.write.tensor].element;
+  if (sum != sum_of_products(element(0))) return std::nullopt;
   long rows = loops[0]->extent(), depth = loops[1]->extent(), columns = loops[2]->extent();
   for (size_t data : {0, 1}) {
     size_t weights = 1 - data;

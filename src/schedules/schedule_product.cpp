@@ -12,9 +12,6 @@
 namespace lathe::schedules {
 namespace {
 
-/// Returns the type of sums that units of a machine add products of these factors to.
-Element sum_of(Element factors) { return is_float(factors) ? Element::f32 : Element::i32; }
-
 /// May the vectors run along a loop, of all that move the weights and the result alone?
 using Suits = std::function<bool(const LoopRole& loop)>;
 
@@ -115,14 +112,14 @@ void add_up_halves(RecipeWriter& writer, const std::string& statement,
 long terms_of_dot(const Situation& s, size_t statement, size_t weight) {
   const Statement& main = s.nest.statements()[statement];
   auto element = [&](size_t read) { return s.nest.tensors()[main.reads[read].tensor].element; };
-  if (s.nest.tensors()[main.write.tensor].element != sum_of(element(weight))) return 0;
+  if (s.nest.tensors()[main.write.tensor].element != sum_of_products(element(weight))) return 0;
   return lathe::terms_of_dot(s.target, element(weight), element(1 - weight));
 }
 
 long terms_of_panels(const Situation& s, size_t statement, size_t weight) {
   const Statement& main = s.nest.statements()[statement];
   auto element = [&](size_t read) { return s.nest.tensors()[main.reads[read].tensor].element; };
-  if (s.nest.tensors()[main.write.tensor].element != sum_of(element(weight))) return 0;
+  if (s.nest.tensors()[main.write.tensor].element != sum_of_products(element(weight))) return 0;
   return lathe::terms_of_panels(s.target, element(1 - weight), element(weight));
 }
 

@@ -76,6 +76,7 @@ double winograd_cycles(const Target& target, const WinogradShape& shape, long ou
   // Sums of few terms in two dimensions, and the loads and stores around them.
   double input = n * (m + 1) + moves_of_input * n, output = n * m + moves_of_output * n;
   double products = n * filters * channels / share_of_peak_in_planes;
+  // Inputs are transformed in the type of the factors, outputs in that of the sums.
   return static_cast<double>(shape.groups) * tiles / static_cast<double>(per_cycle) *
          ((products + channels * input) / static_cast<double>(target.lanes(shape.element)) +
           filters * output / static_cast<double>(target.lanes(real_bytes)));
